@@ -1,0 +1,106 @@
+"""What will be sent: a session's messages, and which of them each request carries. Everything is decided before the
+run from scenario and seed, so two engines (and two runs) get byte-identical work.
+
+A session keeps one pool of messages, each already serialised. A request is a *view*: indices into the pool. Growth
+appends to the view; truncation and compaction cut it. The body is then a join of ready bytes, which costs microseconds
+however long the history is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from simulator.core.action import Action
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCall:
+    """One tool call of a turn: done for real in the workspace, its real result compared with `recorded`.
+
+    recorded: result text as the client would send it (before any cut that the profile applies at send time).
+    recorded_s: the latency that `paced` tools hold the answer to, seconds.
+    """
+
+    action: Action
+    recorded: str
+    recorded_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One request and what follows its reply.
+
+    purpose: "agent", or "compaction" (the client's own summary call; no tools follow).
+    view: indices into SessionPlan.pool, in sending order.
+    cut: "" when the view extends the previous agent turn's; else "truncated", "compacted" or "stale_reads".
+    head: index into SessionPlan.heads (what precedes the messages in the body).
+    prompt_tok, output_tok: planned, in the scenario's tokenizer (prompt: template overhead and tools included).
+    think_s: pause before the request, after the previous turn's tools.
+    """
+
+    index: int
+    purpose: str
+    view: tuple[int, ...]
+    cut: str
+    head: int
+    prompt_tok: int
+    output_tok: int
+    think_s: float
+    calls: tuple[PlannedCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPlan:
+    """heads: bytes of the body up to and including `"messages":[`. tail: bytes after the messages, from `]` on, up to
+    (not including) the length fields and the closing brace. start_turn: turns before it count as already done (their
+    text is in the history, their edits are applied to the workspace before the session starts)."""
+
+    session: str
+    task_template: str
+    task_kind: str
+    task_size: str
+    task_seed: int
+    task_name: str
+    profile: str
+    cwd: str
+    heads: tuple[bytes, ...]
+    pool: tuple[bytes, ...]
+    tail: bytes
+    turns: tuple[Turn, ...]
+    start_turn: int = 0
+
+    def body(self, turn: Turn, *, forced: bool) -> bytes:
+        """The request's JSON. forced: the reply's length is fixed to the plan's (`ignore_eos`, `min_tokens` =
+        `max_tokens`)."""
+        length = b""
+        if forced:
+            n = str(turn.output_tok).encode()
+            length = b',"max_tokens":' + n + b',"min_tokens":' + n + b',"ignore_eos":true'
+        messages = b",".join([self.pool[i] for i in turn.view])
+        return b"".join((self.heads[turn.head], messages, self.tail, length, b"}"))
+
+
+def plan_hash(plans: Iterable[SessionPlan]) -> str:
+    """SHA-256 over every body (forced form), pause and recorded latency of every plan, in order."""
+    digest = hashlib.sha256()
+    for plan in plans:
+        digest.update(f"{plan.session} {plan.start_turn}\n".encode())
+        for blob in (*plan.heads, *plan.pool, plan.tail):
+            digest.update(hashlib.sha256(blob).digest())
+        for turn in plan.turns:
+            digest.update(
+                repr((turn.index, turn.view, turn.head, turn.output_tok, turn.think_s)).encode()
+                + repr([(c.action, c.recorded_s) for c in turn.calls]).encode()
+            )
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All sessions of a run. A slot takes plans in order: slot i starts with plans[i]; later ones refill."""
+
+    sessions: tuple[SessionPlan, ...]
+    tokenizer: str
+    hash: str = field(default="")

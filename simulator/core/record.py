@@ -1,0 +1,191 @@
+"""One line for each thing that happened. Everything reported is a pure fold over these.
+
+Times ending in `_s` are seconds from the run's start on one monotonic clock; None: that point was never reached.
+A failed request keeps its record, its times and its error kind; it never becomes a latency of 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: error kinds of a request, the only values of Request.error besides ""
+ERRORS = (
+    "refused",  # no connection
+    "timeout",  # no headers, or silence in the stream, past the limit
+    "cut",  # the stream ended without a finish reason
+    "malformed",  # the stream could not be parsed
+    "empty",  # a reply without any output
+    "context_overflow",  # 400 that says so
+    "bad_request",  # any other 400/404/422
+    "auth",  # 401/403
+    "rate_limited",  # 429
+    "server_error",  # 5xx
+    "cancelled",  # the run was stopped
+)
+
+
+@dataclass(slots=True)
+class Request:
+    """One HTTP request (a retry is a line of its own, with `retry` counting from 0).
+
+    run: folder name. kind: "agent" | "synthetic". session: "s0007" or "syn"; slot: which of the concurrent places.
+    turn: the plan's turn index; request: number within the run, from 0, in order of the call. purpose: Turn.purpose.
+    phase: "warmup" | "ramp" | "window" | "drain" is not stored: it follows from times and summary windows.
+    t_due_s ... t_end_s: the clock points of docs/metrics.md. status: HTTP status, 0 when none came.
+    prompt_tok, cached_tok, output_tok, reasoning_tok: the server's usage; None when it did not say.
+    output_source: "usage" | "continuous" (per chunk, from the server) | "counted" (ours) | "none".
+    planned_prompt_tok, planned_output_tok: what the plan expected.
+    chunks: output chunks received; chunks_at: byte offset of this request in chunks.bin, -1 when it has none.
+    finish: finish_reason or "". outcome: "ok" | "failed" | "cancelled". error: "" or one of ERRORS. detail: a short
+    sentence for people, with no secrets.
+    context_tok: planned prompt tokens, so that live views show growth before usage arrives.
+    server_ttft_s: the engine's own TTFT where it reports one.
+    """
+
+    run: str
+    kind: str
+    session: str
+    slot: int
+    turn: int
+    request: int
+    purpose: str
+    retry: int
+    t_due_s: float
+    t_call_s: float
+    t_sent_s: float | None
+    t_first_s: float | None
+    t_first_answer_s: float | None
+    t_last_s: float | None
+    t_end_s: float
+    status: int
+    prompt_tok: int | None
+    cached_tok: int | None
+    output_tok: int | None
+    reasoning_tok: int | None
+    output_source: str
+    planned_prompt_tok: int
+    planned_output_tok: int
+    chunks: int
+    chunks_at: int
+    finish: str
+    outcome: str
+    error: str
+    detail: str = ""
+    server_ttft_s: float | None = None
+
+
+@dataclass(slots=True)
+class ToolRun:
+    """One tool call carried out. t_ready_s: handed to the pool; t_start_s, t_end_s: the work itself; t_release_s: the
+    answer given to the session (later than t_end_s when paced). matched: equal to the recorded result after the
+    declared normalisers; difference: the first differing line, shortened, "" when matched."""
+
+    session: str
+    slot: int
+    turn: int
+    call: int
+    tool: str
+    t_ready_s: float
+    t_start_s: float
+    t_end_s: float
+    t_release_s: float
+    recorded_s: float
+    result_chars: int
+    exit_code: int | None
+    matched: bool
+    difference: str = ""
+
+
+@dataclass(slots=True)
+class Session:
+    """One session's life in this run, written when it ends.
+
+    start_turn..end_turn: turns [start_turn, end_turn) were done here, of `turns` planned.
+    t_start_s: its slot took it (workspace set-up begins); t_ready_s: workspace ready; t_end_s: last turn's tools done.
+    setup_s, think_s, model_s, tool_run_s, tool_queue_s, tool_pace_s, backoff_s, client_s: disjoint parts of
+        t_end_s - t_ready_s (setup_s lies before it). outcome: "completed" | "stopped" (the run ended) | "failed".
+    verified: the recorded solution's check passed; None when it was not run. check: its first complaint, or "".
+    diff_stat: "files +added -removed" of the final workspace diff.
+    """
+
+    session: str
+    slot: int
+    task_template: str
+    task_kind: str
+    task_size: str
+    task_name: str
+    profile: str
+    start_turn: int
+    end_turn: int
+    turns: int
+    t_start_s: float
+    t_ready_s: float
+    t_end_s: float
+    setup_s: float
+    think_s: float
+    model_s: float
+    tool_run_s: float
+    tool_queue_s: float
+    tool_pace_s: float
+    backoff_s: float
+    client_s: float
+    tool_calls: int
+    tool_mismatches: int
+    edits: int
+    commits: int
+    outcome: str
+    error: str = ""
+    verified: bool | None = None
+    check: str = ""
+    diff_stat: str = ""
+
+
+@dataclass(slots=True)
+class SlotState:
+    """One concurrent place, as the live view shows it. phase: "setup" | "queue" (sent, no first chunk; the engine has
+    it waiting or prefilling) | "decode" | "tool" | "think" | "backoff" | "done" | "idle"."""
+
+    slot: int
+    session: str
+    task: str
+    turn: int
+    turns: int
+    phase: str
+    context_tok: int
+    ttft_s: float | None
+    tok_s: float
+
+
+@dataclass(slots=True)
+class Pulse:
+    """The run at a moment, appended twice a second: what a live view needs, and the client's own health.
+
+    stage: "setup" | "warmup" | "ramp" | "window" | "drain" | "synthetic" | "done". ends_s: when the stage is expected
+    to end, None if unknown. output_tok: streamed so far in this traffic (chunks x tokens, estimated until usage
+    arrives). requests_done, requests_failed, sessions_done: so far. in_flight: open requests.
+    loop_lag_s: largest event-loop lag since the last pulse. cpu_share: client process CPU seconds / wall since then.
+    """
+
+    t_s: float
+    stage: str
+    ends_s: float | None
+    kind: str
+    output_tok: int
+    requests_done: int
+    requests_failed: int
+    sessions_done: int
+    in_flight: int
+    tools_running: int
+    loop_lag_s: float
+    cpu_share: float
+    slots: list[SlotState]
+
+
+@dataclass(slots=True)
+class EngineSample:
+    """One scrape of /metrics. values: metric name (labels summed away) -> value, for the names in engine/scrape.py;
+    error: why a scrape failed, "" if it did not."""
+
+    t_s: float
+    values: dict[str, float]
+    error: str = ""

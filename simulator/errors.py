@@ -1,0 +1,34 @@
+"""Everything that can go wrong for a user, as one small tree.
+
+    SimError                 base: a sentence that names the place and the cure; `exit_code` is what `sim` returns
+    ├── UsageError      (2)  bad arguments, scenario, folder or file
+    ├── EngineError     (3)  the endpoint or engine cannot be reached, started or believed
+    ├── CheckFailed     (1)  a regression, or a recorded solution that did not verify
+    └── Incomparable    (4)  two runs that must not be compared
+
+A failed request is no exception: it is a record with an `error` kind (core/record.py).
+"""
+
+from __future__ import annotations
+
+
+class SimError(Exception):
+    """Base of all errors shown to a user; str(error) is the whole message."""
+
+    exit_code = 1
+
+
+class UsageError(SimError):
+    exit_code = 2
+
+
+class EngineError(SimError):
+    exit_code = 3
+
+
+class CheckFailed(SimError):
+    exit_code = 1
+
+
+class Incomparable(SimError):
+    exit_code = 4
