@@ -1,0 +1,159 @@
+"""A server-sent-event stream, read after it has closed: which chunk carried output, when, and how many tokens.
+
+The rules are those of docs/metrics.md: a chunk carries output when a choice has content, reasoning (under either name),
+or a tool call's name or arguments; an empty role chunk does not, nor do the usage chunk and [DONE].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+
+@dataclass(slots=True)
+class Reading:
+    """times_s: arrival of each output chunk; tokens: tokens in each (server's own count when `source` is
+    "continuous", else spread evenly). first_answer_s: first chunk that is not reasoning. finish: finish_reason or "".
+    malformed: what could not be parsed, or "". text, reasoning, tool_calls: what was said, joined."""
+
+    times_s: list[float] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+    first_answer_s: float | None = None
+    finish: str = ""
+    done: bool = False
+    prompt_tok: int | None = None
+    cached_tok: int | None = None
+    output_tok: int | None = None
+    reasoning_tok: int | None = None
+    source: str = "none"
+    malformed: str = ""
+    error: dict[str, Any] | None = None
+    server_ttft_s: float | None = None
+    text: str = ""
+    reasoning: str = ""
+    tool_calls: list[dict[str, str]] = field(default_factory=list)
+
+
+def read_stream(arrivals: Sequence[tuple[float, bytes]]) -> Reading:
+    """arrivals: (time, bytes) of each socket read. An event belongs to the read that completed it."""
+    reading = Reading()
+    parts: list[str] = []
+    thoughts: list[str] = []
+    running: list[int] = []
+    rest = b""
+    for time_s, data in arrivals:
+        rest += data
+        if b"\n\n" not in rest and b"\r\n\r\n" not in rest:
+            continue
+        whole, _, rest = rest.replace(b"\r\n", b"\n").rpartition(b"\n\n")
+        for line in whole.split(b"\n"):
+            if line.startswith(b"data:"):
+                _event(reading, time_s, line[5:].strip(), parts, thoughts, running)
+    if rest.strip() and arrivals:
+        line = rest.strip().rsplit(b"\n", 1)[-1]
+        if line.startswith(b"data:") and (line.endswith(b"}") or line.endswith(b"[DONE]")):
+            _event(reading, arrivals[-1][0], line[5:].strip(), parts, thoughts, running)
+    reading.text, reading.reasoning = "".join(parts), "".join(thoughts)
+    _tokens(reading, running)
+    return reading
+
+
+def _event(
+    reading: Reading, time_s: float, data: bytes, parts: list[str], thoughts: list[str], running: list[int]
+) -> None:
+    if data == b"[DONE]":
+        reading.done = True
+        return
+    try:
+        chunk = orjson.loads(data)
+        choices = chunk.get("choices") or ()
+    except (orjson.JSONDecodeError, AttributeError):
+        reading.malformed = reading.malformed or data[:80].decode("utf-8", "replace")
+        return
+    if "error" in chunk and chunk["error"]:
+        error = chunk["error"]
+        reading.error = error if isinstance(error, dict) else {"message": str(error)}
+        return
+    usage = chunk.get("usage")
+    carried = False
+    for choice in choices:
+        carried |= _choice(reading, time_s, choice, parts, thoughts)
+    if usage:
+        _usage(reading, usage)
+    if carried:
+        reading.times_s.append(time_s)
+        running.append(int(usage["completion_tokens"]) if usage and usage.get("completion_tokens") is not None else -1)
+
+
+def _choice(
+    reading: Reading, time_s: float, choice: dict[str, Any], parts: list[str], thoughts: list[str]
+) -> bool:
+    """Whether this choice carries output. /v1/completions has `text`, chat has `delta`."""
+    if choice.get("finish_reason"):
+        reading.finish = str(choice["finish_reason"])
+    delta = choice.get("delta") or {}
+    text = choice.get("text") or delta.get("content") or ""
+    thought = delta.get("reasoning_content") or delta.get("reasoning") or ""
+    called = False
+    for call in delta.get("tool_calls") or ():
+        called |= _call(reading, call)
+    if thought:
+        thoughts.append(thought)
+    if text:
+        parts.append(text)
+    if (text or called) and reading.first_answer_s is None:
+        reading.first_answer_s = time_s
+    return bool(text or thought or called)
+
+
+def _call(reading: Reading, call: dict[str, Any]) -> bool:
+    function = call.get("function") or {}
+    name, arguments = function.get("name") or "", function.get("arguments") or ""
+    index = int(call.get("index") or 0)
+    while len(reading.tool_calls) <= index:
+        reading.tool_calls.append({"id": "", "name": "", "arguments": ""})
+    entry = reading.tool_calls[index]
+    entry["id"] = entry["id"] or str(call.get("id") or "")
+    entry["name"] += name
+    entry["arguments"] += arguments
+    return bool(name or arguments)
+
+
+def _usage(reading: Reading, usage: dict[str, Any]) -> None:
+    reading.prompt_tok = usage.get("prompt_tokens", reading.prompt_tok)
+    reading.output_tok = usage.get("completion_tokens", reading.output_tok)
+    details = usage.get("prompt_tokens_details") or {}
+    if details.get("cached_tokens") is not None:
+        reading.cached_tok = int(details["cached_tokens"])
+    details = usage.get("completion_tokens_details") or {}
+    if details.get("reasoning_tokens") is not None:
+        reading.reasoning_tok = int(details["reasoning_tokens"])
+
+
+def _tokens(reading: Reading, running: list[int]) -> None:
+    """Tokens a chunk: differences of the running completion count where the server sends one with every chunk, else
+    the total spread evenly. The last chunk also gets what a final usage adds (tokens that made no text)."""
+    chunks = len(running)
+    if chunks == 0:
+        return
+    if chunks > 1 and all(n >= 0 for n in running) or (chunks == 1 and running[0] >= 0):
+        previous = 0
+        for n in running:
+            reading.tokens.append(max(0, n - previous))
+            previous = max(previous, n)
+        reading.source = "continuous"
+    elif reading.output_tok is not None:
+        reading.tokens = spread(reading.output_tok, chunks)
+        reading.source = "usage"
+    else:
+        reading.tokens = [0] * chunks
+
+
+def spread(total: int, chunks: int) -> list[int]:
+    """`total` over `chunks` as evenly as whole numbers allow; the sum is exact."""
+    base, extra = divmod(total, chunks)
+    # The larger shares are spaced out, so that a rate computed over any stretch stays right.
+    return [base + ((i + 1) * extra // chunks - i * extra // chunks) for i in range(chunks)]
