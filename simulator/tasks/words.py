@@ -14,173 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-
-def _split(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-FIRST = _split("""
-Ada Agnes Aisha Alban Aldo Amelie Amir Anneke Anton Arjun Astrid Aurelio Beatriz Benedikt Birgit Bogdan Bram Branka
-Camille Carys Cedric Chiara Clemens Corinne Dagmar Dalia Damian Daria Declan Denise Dilara Dominik Edda Eilidh Elif
-Emeka Emil Enrico Esther Fabian Farah Felix Femke Fergus Fiona Florian Frida Gareth Georgia Gerrit Giulia Grace Greta
-Hamza Hanna Harriet Hasan Helene Hendrik Hilde Hugo Ida Ilse Imran Ines Ingrid Irena Ismail Ivo Jana Jasper Jelena
-Joao Jonas Josefine Judith Kamil Karin Katrin Keiko Kieran Klara Kofi Lars Laszlo Leila Lennart Leonie Liam Linnea
-Lorenzo Lotte Luca Magda Maren Marta Mathis Matteo Maud Meera Mikkel Milan Mirjam Moira Nadia Naoki Nele Niamh Nikolai
-Nora Oksana Olaf Olga Orla Oskar Paula Pavel Petra Philippa Pia Priya Quentin Rafael Ragna Rania Renate Robin Roisin
-Rosa Ruben Sabine Samir Sanne Selma Sergio Silke Simone Sofia Soren Stefan Sunita Tamara Tariq Teresa Thijs Thora
-Tilda Tobias Tomasz Ulrike Ursula Valentin Vera Viktor Violeta Wanda Wim Xenia Yara Yusuf Yvonne Zofia
-""")
-
-LAST = _split("""
-Abernethy Adeyemi Albrecht Almeida Ambrose Anders Arroyo Ashdown Auer Bakker Balogh Barros Bassi Becker Bellamy
-Berglund Bianchi Birkett Bjork Blaha Bonnet Bracken Brandt Brennan Brouwer Calder Callahan Cardoso Carver Castellan
-Chandra Clarke Cordova Cosgrove Crane Dahl Danjuma Dekker Delacroix Demir Dietz Dobson Doyle Drummond Dufour Eberhart
-Egan Ekstrom Ellery Engel Erdmann Fairley Falk Farkas Faulkner Ferreira Fischer Fleming Forsberg Fournier Frost Gallo
-Garrick Geller Ghosh Gilmour Goossens Graf Greenlaw Grimaldi Gruber Haddad Hale Halloran Hartnell Haugen Hegarty
-Heller Herrera Hofer Holmgren Horvat Hutton Ibsen Ivanov Jansen Jardine Jessop Juhasz Kaplan Karlsen Keane Keller
-Kendrick Khalil Kilbride Kirchner Kovac Kramer Kuiper Lachlan Lambert Larkin Laurent Leclerc Lehner Lindqvist Loxley
-Lund Macready Madsen Maguire Malik Marchetti Marlow Mazur Meier Mercer Merriman Molnar Moreau Morland Mukherjee Nagy
-Navarro Nesbitt Nielsen Noble Nowak Nyberg Oakes Obi Ogilvie Okafor Oliveira Olsen Orsini Osterman Paget Palermo
-Parrish Pavlov Pellegrin Penrose Petersen Pichler Pinto Popescu Prescott Quigley Radford Rahman Ramsay Raske Redmond
-Reiter Renner Ribeiro Rossi Rowntree Ruiz Rutherford Sabo Salvesen Santoro Sawyer Schaefer Schouten Selby Severin Shah
-Sheridan Silvestri Skov Sokolov Sorrell Stadler Steiner Sternberg Strand Sutcliffe Svensson Szabo Tanner Tavares
-Thorne Tillman Toivonen Torres Tran Trevelyan Ulrich Underhill Vance Varga Veldman Verhoeven Vidal Vogel Wagner
-Waldron Wallin Webber Weir Westergaard Whitlock Winkler Wójcik Yardley Yilmaz Zander Zeller Zorić
-""")
-
-ROOTS = _split("""
-Alder Amber Anvil Arden Argent Ashlar Aster Atlas Aurora Avon Bastion Beacon Birch Blackthorn Boreal Bridge Brook
-Canal Cedar Cinder Citadel Clover Cobalt Compass Copper Coral Crest Crown Delta Drift Eagle Eastgate Elm Ember Fairway
-Falcon Fen Fern Flint Forge Foxglove Garnet Glen Granite Grove Harbour Hawthorn Hazel Helix Heron Hollow Ivory Juniper
-Keel Kestrel Kiln Lantern Larch Lark Linden Lodestar Lowland Lumen Magpie Maple Marble Marten Meadow Meridian Mica
-Millrace Mistral Moor Nimbus North Oak Obsidian Onyx Orchard Osprey Otter Overland Palisade Pebble Pennant Peregrine
-Pilot Pine Plover Polar Prism Quarry Quay Quill Rampart Raven Redwood Reed Ridge River Rowan Rushmere Saffron Sable
-Sand Sapphire Severn Signal Silver Slate Solstice Sorrel Spindle Spire Starling Steel Sterling Stone Summit Swift Tarn
-Teal Thistle Tidal Timber Topaz Trellis Tern Umber Upland Valley Vantage Verdant Vesper Viola Walnut Weald Weir Willow
-Wren Yarrow Zenith Zephyr
-""")
-
-#: country -> (cities, postcode pattern, street patterns, legal forms, VAT pattern, domestic account pattern, dial code)
-PLACES: Mapping[str, tuple[str, str, str, str, str, str, str]] = {
-    "GB": (
-        "Leeds Norwich Hull Exeter Derby Stirling Preston Lincoln Swansea Paisley",
-        "@@# #@@", "* Road|* Street|* Lane|* Way|* Court|* Hill",
-        "Ltd|PLC|LLP", "GB#########", "@@@@##############", "+44 1##",
-    ),
-    "DE": (
-        "Kassel Bremen Ulm Erfurt Mainz Rostock Bochum Jena Passau Celle",
-        "#####", "*straße|*weg|*allee|*gasse|Am * Park|*ring",
-        "GmbH|AG|GmbH & Co. KG|e.K.", "DE#########", "##################", "+49 3##",
-    ),
-    "NL": (
-        "Utrecht Breda Zwolle Arnhem Delft Leiden Haarlem Venlo Deventer Almere",
-        "#### @@", "*straat|*laan|*kade|*weg|*plein|*dijk",
-        "B.V.|N.V.|V.O.F.", "NL#########B##", "@@@@##########", "+31 2#",
-    ),
-    "FR": (
-        "Lille Nantes Dijon Reims Angers Rouen Limoges Amiens Metz Brest",
-        "#####", "rue *|avenue *|quai *|allée des *|place *",
-        "SARL|SAS|SA", "FR###########", "#######################", "+33 2",
-    ),
-    "IE": (
-        "Cork Galway Limerick Waterford Sligo Athlone Kilkenny Tralee Ennis Dundalk",
-        "@## @@##", "* Quay|* Street|* Terrace|* Square|* Park",
-        "Ltd|DAC|plc", "IE#######@@", "@@@@##############", "+353 2#",
-    ),
-    "AT": (
-        "Linz Graz Wels Steyr Villach Dornbirn Krems Bregenz Leoben Salzburg",
-        "####", "*gasse|*straße|*platz|*weg",
-        "GmbH|AG|OG", "ATU########", "################", "+43 7##",
-    ),
-    "DK": (
-        "Odense Aarhus Esbjerg Randers Kolding Vejle Horsens Roskilde Viborg Holbæk",
-        "####", "*vej|*gade|*allé|*stræde|*torv",
-        "ApS|A/S|I/S", "DK########", "##############", "+45 7#",
-    ),
-}  # fmt: skip
-
-#: sector -> (trade words of company names, goods or services, units)
-SECTORS: Mapping[str, tuple[str, str, str]] = {
-    "catering": (
-        "Catering|Provisions|Foods|Kitchen Supply|Larder",
-        "espresso beans|oat milk cartons|rapeseed oil canister|sourdough loaves|smoked trout fillets|"
-        "muesli sack|dishwasher tablets|porcelain cups|napkin bundle|lentil curry trays|apple juice crates|"
-        "cheddar block",
-        "case|kg|crate|pack",
-    ),
-    "print": (
-        "Print|Press|Graphics|Paper Mill|Bindery",
-        "folded leaflets|perfect-bound reports|roll-up banners|letterhead paper|window envelopes|"
-        "shelf labels|exhibition boards|wire-bound manuals|loyalty cards|carbonless pads|die-cut stickers|"
-        "poster tubes",
-        "1000 pcs|pcs|roll|box",
-    ),
-    "electrical": (
-        "Electric|Switchgear|Power Systems|Lighting|Controls",
-        "residual-current breaker|cable tray section|LED panel|contactor|motor protection relay|junction box|"
-        "emergency luminaire|busbar set|surge arrester|DIN rail meter|armoured cable|presence detector",
-        "pcs|m|set|drum",
-    ),
-    "laboratory": (
-        "Scientific|Diagnostics|Analytics|Reagents|Lab Supply",
-        "nitrile gloves|pipette tips|buffer solution|quartz cuvettes|syringe filters|cryo vials|agar plates|"
-        "reference thermometer|centrifuge tubes|pH electrode|desiccant beads|calibration weights",
-        "box|bottle|rack|pcs",
-    ),
-    "logistics": (
-        "Freight|Haulage|Forwarding|Cold Chain|Parcel Services",
-        "groupage transport|customs clearance|pallet storage|reefer surcharge|last-mile delivery|"
-        "tail-lift service|container drayage|express courier run|cross-docking|demurrage|fuel surcharge|"
-        "returns handling",
-        "pallet|shipment|day|km",
-    ),
-    "building": (
-        "Construction|Joinery|Roofing|Builders' Merchants|Facades",
-        "oak battens|mineral wool boards|breathable membrane|galvanised joist hangers|lime plaster|"
-        "slate tiles|acoustic glass unit|drainage channel|concrete lintel|cedar cladding|expansion anchors|"
-        "primer sealer",
-        "m2|pcs|bag|pallet",
-    ),
-    "software": (
-        "Software|Data Services|Cloud Hosting|Systems|Networks",
-        "support retainer|managed database|penetration test|single sign-on seats|backup storage|code review|"
-        "incident response hours|monitoring licence|migration workshop|log retention|staging environment|"
-        "API quota",
-        "seat|hour|month|TB",
-    ),
-    "facility": (
-        "Facilities|Cleaning|Site Services|Grounds Care|Security",
-        "window cleaning|night patrol|carpet extraction|waste container exchange|hedge trimming|"
-        "reception cover|washroom consumables|filter replacement|gritting call-out|key holding|floor sealing|"
-        "lift inspection",
-        "visit|hour|month|m2",
-    ),
-    "machining": (
-        "Engineering|Tooling|Precision|Castings|Hydraulics",
-        "turned bushings|solid carbide end mill|hydraulic hose assembly|linear guide|shaft seal|gear blank|"
-        "bearing unit|laser-cut bracket|spindle overhaul|cutting fluid|clamping fixture|valve block",
-        "pcs|set|l|hour",
-    ),
-    "textile": (
-        "Workwear|Textiles|Linen Hire|Uniforms|Weavers",
-        "high-visibility jackets|chef aprons|bath sheets|flame-retardant coveralls|knit beanies|"
-        "table runners|safety shoes|rental overalls|embroidered polos|duvet covers|cut-resistant gloves|"
-        "rain trousers",
-        "pcs|pair|set|week",
-    ),
-}  # fmt: skip
-
-#: for goods; services have their own, nobody buys galvanised key holding
-QUALIFIERS = _split("""
-compact heavy-duty standard premium recycled certified insulated galvanised matt unbleached reinforced modular sealed
-coated narrow wide twin-pack organic seasonal calibrated pre-assembled white grey blue green black short long extended
-food-grade weatherproof antistatic lightweight bulk
-""")
-SERVICES = frozenset({"logistics", "software", "facility"})
-SERVICE_QUALIFIERS = _split("""
-standard priority weekday weekend night-time seasonal fixed-price on-demand quarterly monthly basic extended regional
-pre-booked shared dedicated urgent annual metered pooled managed second-tier
-""")
+from simulator.tasks.vocabulary import FIRST, LAST, PLACES, QUALIFIERS, ROOTS, SECTORS, SERVICE_QUALIFIERS, SERVICES
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,17 +127,16 @@ def companies(r: random.Random, n: int, sectors: Sequence[str] = ()) -> list[Com
 
 
 def product(r: random.Random, sector: str) -> Product:
-    _, goods, units = SECTORS[sector]
+    good, unit = r.choice(SECTORS[sector][1].split("|")).split("/")
     service = sector in SERVICES
-    name = f"{r.choice(goods.split('|'))}, {r.choice(SERVICE_QUALIFIERS if service else QUALIFIERS)}"
+    name = f"{good}, {r.choice(SERVICE_QUALIFIERS if service else QUALIFIERS)}"
     if service and r.random() < 0.6:
         name += r.choice((f" zone {r.randint(1, 9)}", f" level {pattern(r, '@')}", f" site {pattern(r, '##')}"))
     elif not service and r.random() < 0.6:
-        name += r.choice((f" {r.choice((6, 8, 12, 20, 25, 40, 60, 90))} mm", f" type {pattern(r, '@#')}",
-                          f" {r.choice((0.5, 0.75, 1.5, 2, 2.5, 5, 10))} l", f" no. {r.randint(2, 48)}"))  # fmt: skip
-    price = int(10 ** r.uniform(2.3, 5.1))
+        name += r.choice((f" size {r.randint(1, 9)}", f" type {pattern(r, '@#')}", f" no. {r.randint(2, 480)}"))
+    price = int(10 ** r.uniform(2.3, 4.9))
     sku = pattern(r, r.choice(("@@-####", "@@@##", "##-@-###", "@####.#")))
-    return Product(sku, name, r.choice(units.split("|")), price)
+    return Product(sku, name, unit, price)
 
 
 def day(r: random.Random, first: date, last: date) -> date:
