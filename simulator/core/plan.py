@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from simulator.core.action import Action
+from simulator.core.task import Check
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
     """One tool call of a turn: done for real in the workspace, its real result compared with `recorded`.
 
-    recorded: result text as the client would send it (before any cut that the profile applies at send time).
+    recorded: the recorded outcome as plain text (core/normalise.outcome_text), what a real outcome is compared with;
+        the text that the client sends is in the pool.
     recorded_s: the latency that `paced` tools hold the answer to, seconds.
     """
 
@@ -55,7 +57,8 @@ class Turn:
 class SessionPlan:
     """heads: bytes of the body up to and including `"messages":[`. tail: bytes after the messages, from `]` on, up to
     (not including) the length fields and the closing brace. start_turn: turns before it count as already done (their
-    text is in the history, their edits are applied to the workspace before the session starts)."""
+    text is in the history, their edits are applied to the workspace before the session starts). end_turn: stop before
+    this turn; None, play to the end. check: what must hold of the workspace after the last turn."""
 
     session: str
     task_template: str
@@ -69,7 +72,19 @@ class SessionPlan:
     pool: tuple[bytes, ...]
     tail: bytes
     turns: tuple[Turn, ...]
+    check: Check
     start_turn: int = 0
+    end_turn: int | None = None
+
+    @property
+    def last_turn(self) -> int:
+        """One past the last turn that will be played."""
+        return len(self.turns) if self.end_turn is None else min(self.end_turn, len(self.turns))
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is played to its end, so that the check applies."""
+        return self.last_turn == len(self.turns)
 
     def body(self, turn: Turn, *, forced: bool) -> bytes:
         """The request's JSON. forced: the reply's length is fixed to the plan's (`ignore_eos`, `min_tokens` =
@@ -81,26 +96,18 @@ class SessionPlan:
         messages = b",".join([self.pool[i] for i in turn.view])
         return b"".join((self.heads[turn.head], messages, self.tail, length, b"}"))
 
-
-def plan_hash(plans: Iterable[SessionPlan]) -> str:
-    """SHA-256 over every body (forced form), pause and recorded latency of every plan, in order."""
-    digest = hashlib.sha256()
-    for plan in plans:
-        digest.update(f"{plan.session} {plan.start_turn}\n".encode())
-        for blob in (*plan.heads, *plan.pool, plan.tail):
+    def digest(self) -> str:
+        """SHA-256 over everything that decides what is sent and when: every body's parts, pauses, recorded latencies,
+        tool calls and what they are expected to give."""
+        digest = hashlib.sha256(repr((self.session, self.start_turn, self.cwd)).encode())
+        for blob in (*self.heads, *self.pool, self.tail):
             digest.update(hashlib.sha256(blob).digest())
-        for turn in plan.turns:
-            digest.update(
-                repr((turn.index, turn.view, turn.head, turn.output_tok, turn.think_s)).encode()
-                + repr([(c.action, c.recorded_s) for c in turn.calls]).encode()
-            )
-    return digest.hexdigest()
+        for turn in self.turns:
+            digest.update(repr((turn.index, turn.view, turn.head, turn.output_tok, turn.think_s)).encode())
+            digest.update(repr([(c.action, c.recorded, c.recorded_s) for c in turn.calls]).encode())
+        return digest.hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """All sessions of a run. A slot takes plans in order: slot i starts with plans[i]; later ones refill."""
-
-    sessions: tuple[SessionPlan, ...]
-    tokenizer: str
-    hash: str = field(default="")
+def plan_hash(digests: Iterable[str]) -> str:
+    """One hash over all sessions' digests, in order."""
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()

@@ -73,7 +73,7 @@ def _event(
     except (orjson.JSONDecodeError, AttributeError):
         reading.malformed = reading.malformed or data[:80].decode("utf-8", "replace")
         return
-    if "error" in chunk and chunk["error"]:
+    if chunk.get("error"):
         error = chunk["error"]
         reading.error = error if isinstance(error, dict) else {"message": str(error)}
         return
@@ -88,9 +88,7 @@ def _event(
         running.append(int(usage["completion_tokens"]) if usage and usage.get("completion_tokens") is not None else -1)
 
 
-def _choice(
-    reading: Reading, time_s: float, choice: dict[str, Any], parts: list[str], thoughts: list[str]
-) -> bool:
+def _choice(reading: Reading, time_s: float, choice: dict[str, Any], parts: list[str], thoughts: list[str]) -> bool:
     """Whether this choice carries output. /v1/completions has `text`, chat has `delta`."""
     if choice.get("finish_reason"):
         reading.finish = str(choice["finish_reason"])
@@ -139,7 +137,7 @@ def _tokens(reading: Reading, running: list[int]) -> None:
     chunks = len(running)
     if chunks == 0:
         return
-    if chunks > 1 and all(n >= 0 for n in running) or (chunks == 1 and running[0] >= 0):
+    if (chunks > 1 and all(n >= 0 for n in running)) or (chunks == 1 and running[0] >= 0):
         previous = 0
         for n in running:
             reading.tokens.append(max(0, n - previous))

@@ -1,0 +1,68 @@
+"""What became of a request: from status, stream and failure to one outcome, one error kind, one short sentence."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import orjson
+
+from simulator.core.stream import Reading
+
+_OVERFLOW = re.compile(
+    r"maximum context length|context_length_exceeded|longer than the maximum model length|max_model_len|"
+    r"exceeds? the (?:model'?s )?(?:maximum )?context",
+    re.IGNORECASE,
+)
+_SECRET = re.compile(r"(?i)(bearer\s+|sk-|api[_-]?key[\"'=:\s]+)[A-Za-z0-9._\-]{6,}")
+
+
+def classify(status: int, failure: str, detail: str, error_body: bytes, reading: Reading) -> tuple[str, str, str]:
+    """(outcome, error, detail) as core/record.Request wants them. failure: "" | "refused" | "timeout" | "cut" |
+    "cancelled", as the transport saw it."""
+    if failure == "cancelled":
+        return "cancelled", "cancelled", detail
+    if status >= 400:
+        message = error_message(error_body)
+        return "failed", _status_error(status, message), f"HTTP {status}: {message}"[:300]
+    if failure:
+        return "failed", failure, detail
+    if reading.error is not None:
+        message = clean(str(reading.error.get("message", reading.error)))
+        kind = "context_overflow" if _OVERFLOW.search(message) else "server_error"
+        return "failed", kind, f"error inside the stream: {message}"[:300]
+    if reading.malformed:
+        return "failed", "malformed", f"not server-sent JSON: {clean(reading.malformed)}"
+    if not reading.finish:
+        return "failed", "cut", "the stream ended without a finish reason"
+    if not reading.times_s:
+        return "failed", "empty", f"no output before finish_reason {reading.finish}"
+    return "ok", "", ""
+
+
+def error_message(body: bytes) -> str:
+    """The server's own words out of an error body in any of the usual shapes, without secrets or control characters."""
+    try:
+        data: Any = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return clean(body.decode("utf-8", "replace")) or "no message"
+    for key in ("error", "message", "detail"):
+        if isinstance(data, dict) and data.get(key):
+            data = data[key]
+    return clean(data if isinstance(data, str) else orjson.dumps(data).decode())
+
+
+def clean(text: str) -> str:
+    """Printable, one line, keys masked, at most 240 characters."""
+    flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return _SECRET.sub(lambda m: m.group(1) + "***", flat)[:240]
+
+
+def _status_error(status: int, message: str) -> str:
+    if status in (401, 403):
+        return "auth"
+    if status == 429:
+        return "rate_limited"
+    if status in (400, 413, 422) and _OVERFLOW.search(message):
+        return "context_overflow"
+    return "server_error" if status >= 500 else "bad_request"

@@ -1,0 +1,98 @@
+"""The run at this moment: counters that sessions bump, and the client's own health. Read twice a second as a Pulse."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from simulator.core.record import Pulse, SlotState
+
+LAG_PERIOD_S = 0.01
+
+
+class Meter:
+    """One a run, used on the event loop only. Slots are created on first use."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self.stage, self.ends_s, self.kind = "setup", None, "agent"
+        self.output_tok = self.requests_done = self.requests_failed = 0
+        self.sessions_done = self.in_flight = self.tools_running = 0
+        self.slots: dict[int, SlotState] = {}
+        self._lag_s = 0.0
+        self._cpu = (time.monotonic(), time.process_time())
+        self.tok_per_chunk = 1.0
+
+    def begin(self, stage: str, ends_s: float | None = None, kind: str | None = None) -> None:
+        """A new stage; a change of traffic starts its counters afresh."""
+        if kind is not None and kind != self.kind:
+            self.kind, self.output_tok = kind, 0
+            self.requests_done = self.requests_failed = self.sessions_done = 0
+            self.slots.clear()
+        self.stage, self.ends_s = stage, ends_s
+
+    def slot(self, slot: int) -> SlotState:
+        state = self.slots.get(slot)
+        if state is None:
+            state = self.slots[slot] = SlotState(slot, "", "", 0, 0, "idle", 0, None, 0.0)
+        return state
+
+    def pulse(self) -> Pulse:
+        wall, cpu = time.monotonic(), time.process_time()
+        share = (cpu - self._cpu[1]) / max(1e-9, wall - self._cpu[0])
+        self._cpu = (wall, cpu)
+        lag, self._lag_s = self._lag_s, 0.0
+        return Pulse(
+            t_s=self._now(),
+            stage=self.stage,
+            ends_s=self.ends_s,
+            kind=self.kind,
+            output_tok=self.output_tok,
+            requests_done=self.requests_done,
+            requests_failed=self.requests_failed,
+            sessions_done=self.sessions_done,
+            in_flight=self.in_flight,
+            tools_running=self.tools_running,
+            loop_lag_s=lag,
+            cpu_share=share,
+            slots=list(self.slots.values()),
+        )
+
+    async def watch_loop(self) -> None:
+        """How late the loop wakes a sleeper, measured forever; the largest since the last pulse is reported."""
+        while True:
+            due = time.monotonic() + LAG_PERIOD_S
+            await asyncio.sleep(LAG_PERIOD_S)
+            # uvloop rounds timers to a millisecond; what is below that is not lag.
+            self._lag_s = max(self._lag_s, time.monotonic() - due - 0.001)
+
+
+class StreamCounter:
+    """Counts one reply as it arrives, cheaply (no parsing): events times the mean tokens a chunk seen so far. The
+    estimate is replaced by the truth when the reply has been read."""
+
+    __slots__ = ("_chunks", "_counted", "_meter", "_now", "_phase_set", "_state", "_t0")
+
+    def __init__(self, meter: Meter, state: SlotState | None, now: Callable[[], float]) -> None:
+        self._meter, self._state, self._now = meter, state, now
+        self._chunks, self._counted, self._t0, self._phase_set = 0, 0, 0.0, False
+
+    def __call__(self, data: bytes) -> None:
+        self._chunks += data.count(b"data: {")
+        total = int(self._chunks * self._meter.tok_per_chunk)
+        self._meter.output_tok += total - self._counted
+        self._counted = total
+        state = self._state
+        if state is None:
+            return
+        if not self._phase_set:
+            self._phase_set, self._t0, state.phase = True, self._now(), "decode"
+        elapsed = self._now() - self._t0
+        state.tok_s = self._counted / elapsed if elapsed > 0.05 else 0.0
+
+    def settle(self, output_tok: int, chunks: int) -> None:
+        self._meter.output_tok += output_tok - self._counted
+        self._counted = output_tok
+        if chunks > 4:
+            self._meter.tok_per_chunk += 0.05 * (output_tok / chunks - self._meter.tok_per_chunk)

@@ -1,0 +1,146 @@
+"""Sends one request and writes its record: the same path for agents and for synthetic traffic."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+from asyncio_throttle import Throttler
+
+from simulator.core.outcome import classify
+from simulator.core.record import Request
+from simulator.core.stream import Reading, read_stream, spread
+from simulator.drive.endpoint import Endpoint, Exchange
+from simulator.drive.meter import Meter, StreamCounter
+from simulator.drive.recorder import Recorder
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be sent, and the names its record will carry. path: below the base URL."""
+
+    kind: str
+    session: str
+    slot: int
+    turn: int
+    purpose: str
+    retry: int
+    t_due_s: float
+    path: str
+    body: bytes
+    prompt_tok: int
+    output_tok: int
+
+
+@dataclass(slots=True)
+class Reply:
+    record: Request
+    reading: Reading
+    retry_after_s: float | None
+
+
+class Sender:
+    """count: tokens of a text, used only when the server sends no usage. starts_per_s: cap on request starts, so that
+    a burst cannot overrun an endpoint; no arrival process."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        recorder: Recorder,
+        meter: Meter,
+        now: Callable[[], float],
+        run: str,
+        count: Callable[[str], int],
+        starts_per_s: float | None = None,
+    ) -> None:
+        self._endpoint, self._recorder, self._meter = endpoint, recorder, meter
+        self._now, self._run, self._count = now, run, count
+        self._throttle = Throttler(1, 1.0 / starts_per_s, retry_interval=0.005) if starts_per_s else nullcontext()
+        self._number = 0
+
+    async def send(self, job: Job) -> Reply:
+        """Never raises for a failed request; on cancellation the record is written first."""
+        async with self._throttle:
+            pass
+        number, self._number = self._number, self._number + 1
+        # Only agents have a row in the live view; synthetic traffic is shown as a sum.
+        state = self._meter.slot(job.slot) if job.kind == "agent" and job.slot >= 0 else None
+        counter = StreamCounter(self._meter, state, self._now)
+        if state is not None:
+            state.phase, state.tok_s, state.context_tok = "queue", 0.0, job.prompt_tok
+        self._meter.in_flight += 1
+        try:
+            exchange = await self._endpoint.post(job.path, job.body, counter)
+        except asyncio.CancelledError as stop:
+            if stop.args and isinstance(stop.args[0], Exchange):
+                self._finish(job, number, stop.args[0], counter)
+            raise
+        finally:
+            self._meter.in_flight -= 1
+        return self._finish(job, number, exchange, counter)
+
+    def _finish(self, job: Job, number: int, exchange: Exchange, counter: StreamCounter) -> Reply:
+        reading = read_stream(exchange.arrivals)
+        if reading.output_tok is None and reading.times_s and reading.source == "none":
+            said = reading.text + reading.reasoning + "".join(c["name"] + c["arguments"] for c in reading.tool_calls)
+            reading.output_tok, reading.source = self._count(said), "counted"
+            reading.tokens = spread(reading.output_tok, len(reading.times_s))
+        outcome, error, detail = classify(
+            exchange.status, exchange.failure, exchange.detail, exchange.error_body, reading
+        )
+        times = reading.times_s
+        record = Request(
+            run=self._run,
+            kind=job.kind,
+            session=job.session,
+            slot=job.slot,
+            turn=job.turn,
+            request=number,
+            purpose=job.purpose,
+            retry=job.retry,
+            t_due_s=job.t_due_s,
+            t_call_s=exchange.t_call_s,
+            t_sent_s=exchange.t_sent_s,
+            t_first_s=times[0] if times else None,
+            t_first_answer_s=reading.first_answer_s,
+            t_last_s=times[-1] if times else None,
+            t_end_s=exchange.t_end_s,
+            status=exchange.status,
+            prompt_tok=reading.prompt_tok,
+            cached_tok=reading.cached_tok,
+            output_tok=reading.output_tok if reading.output_tok is not None else (sum(reading.tokens) or None),
+            reasoning_tok=reading.reasoning_tok,
+            output_source=reading.source,
+            planned_prompt_tok=job.prompt_tok,
+            planned_output_tok=job.output_tok,
+            chunks=len(times),
+            chunks_at=-1,
+            finish=reading.finish,
+            outcome=outcome,
+            error=error,
+            detail=detail,
+            server_ttft_s=reading.server_ttft_s,
+        )
+        self._recorder.request(record, _deltas_us(exchange.t_sent_s, times), reading.tokens)
+        self._note(job, record, counter)
+        return Reply(record, reading, exchange.retry_after_s)
+
+    def _note(self, job: Job, record: Request, counter: StreamCounter) -> None:
+        counter.settle(record.output_tok or 0, record.chunks)
+        if job.purpose == "warmup":
+            return
+        self._meter.requests_done += record.outcome == "ok"
+        self._meter.requests_failed += record.outcome == "failed"
+        if job.kind == "agent" and record.t_first_s is not None and record.t_sent_s is not None:
+            self._meter.slot(job.slot).ttft_s = record.t_first_s - record.t_sent_s
+
+
+def _deltas_us(t_sent_s: float | None, times_s: list[float]) -> list[int]:
+    """Microseconds between output chunks, the first since t_sent_s. Rounded from absolute times, so that errors do not
+    add up."""
+    if not times_s or t_sent_s is None:
+        return []
+    marks = [round((t - t_sent_s) * 1e6) for t in times_s]
+    return [b - a for a, b in zip([0, *marks[:-1]], marks, strict=True)]
