@@ -1,0 +1,38 @@
+"""What a run left, as plain data: the argument of every fold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from simulator.core.chunks import Chunks
+from simulator.core.record import EngineSample, Pulse, Request, Session, ToolRun
+from simulator.core.table import Table, table_of
+
+KINDS = ("agent", "synthetic")
+
+
+@dataclass(frozen=True, slots=True)
+class RunData:
+    """requests, tools, pulses: tables of Request, ToolRun and Pulse (without its slots). windows: traffic kind ->
+    (start_s, end_s) as the load loop stated it. ended: the run came to its own end (False: it was killed or still
+    goes on). damage: what could not be read, by file, e.g. {"records.jsonl": 1}. slo: the stated objectives, e.g.
+    {"ttft_s": 2.0, "tpot_s": 0.05}; empty when none were."""
+
+    requests: Table
+    chunks: Chunks
+    tools: Table = field(default_factory=lambda: table_of(ToolRun, []))
+    sessions: tuple[Session, ...] = ()
+    engine: tuple[EngineSample, ...] = ()
+    pulses: Table = field(default_factory=lambda: table_of(Pulse, []))
+    windows: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    ended: bool = True
+    damage: Mapping[str, int] = field(default_factory=dict)
+    slo: Mapping[str, float] = field(default_factory=dict)
+
+
+def empty() -> RunData:
+    """A run that sent nothing."""
+    return RunData(table_of(Request, []), Chunks(np.zeros(0, dtype=np.uint16)))

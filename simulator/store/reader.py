@@ -1,0 +1,165 @@
+"""Reading a run folder, whole or damaged. Each file is read when it is first asked for, and once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import orjson
+
+from simulator.core.chunks import Chunks
+from simulator.core.record import EngineSample, Pulse, Request, Session, ToolRun
+from simulator.core.run import RunData
+from simulator.core.table import Builder, Table
+from simulator.store.manifest import read_json, read_manifest, write_json, write_whole
+from simulator.store.writer import CHUNKS, ENGINE, PULSE, RECORDS, SESSIONS, TOOLS, WINDOWS
+
+BLOCK_BYTES = 8 << 20
+T = TypeVar("T")
+
+
+class Run:
+    """A run folder opened for reading; made by RunFolder.open.
+
+    damage: what could not be read so far, file name -> count of torn or broken lines (for chunks.bin: of requests
+    whose chunks are missing). It is complete after `data()`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.manifest = read_manifest(path)
+        self.damage: dict[str, int] = {}
+
+    @cached_property
+    def requests(self) -> Table:
+        table = self._table(RECORDS, Request)
+        lost = (table["chunks"] > 0) & ~self.chunks.present(table)
+        if lost.any():
+            self.damage[CHUNKS] = int(np.count_nonzero(lost))
+            table = table.replace(chunks_at=np.where(lost, -1.0, table["chunks_at"]))
+        return table
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        path = self.path / CHUNKS
+        size = path.stat().st_size // 2 if path.exists() else 0
+        if not size:  # an empty file cannot be mapped
+            return Chunks(np.zeros(0, dtype=np.uint16))
+        return Chunks(np.memmap(path, dtype="<u2", mode="r", shape=(size,)))
+
+    @cached_property
+    def tools(self) -> Table:
+        return self._table(TOOLS, ToolRun)
+
+    @cached_property
+    def pulses(self) -> Table:
+        return self._table(PULSE, Pulse)
+
+    @cached_property
+    def sessions(self) -> tuple[Session, ...]:
+        return self._objects(SESSIONS, Session)
+
+    @cached_property
+    def engine(self) -> tuple[EngineSample, ...]:
+        return self._objects(ENGINE, EngineSample)
+
+    @cached_property
+    def windows(self) -> dict[str, tuple[float, float]]:
+        stated = read_json(self.path / WINDOWS) or {}
+        found: dict[str, tuple[float, float]] = {}
+        for kind, window in stated.items():
+            try:
+                found[kind] = (float(window["start_s"]), float(window["end_s"]))
+            except (KeyError, TypeError, ValueError):
+                self._harm(WINDOWS, 1)
+        return found
+
+    @property
+    def ended(self) -> bool:
+        return "ended" in self.manifest
+
+    def data(self) -> RunData:
+        """Everything that the folds of core need. The objectives are the manifest's `slo`, where it has them."""
+        slo = self.manifest.get("slo")
+        return RunData(
+            requests=self.requests,
+            chunks=self.chunks,
+            tools=self.tools,
+            sessions=self.sessions,
+            engine=self.engine,
+            pulses=self.pulses,
+            windows=self.windows,
+            ended=self.ended,
+            damage=dict(self.damage),
+            slo=slo if isinstance(slo, dict) else {},
+        )
+
+    @property
+    def summary(self) -> dict[str, Any] | None:
+        """summary.json as it stands; None when there is none yet."""
+        return read_json(self.path / "summary.json")
+
+    def write_summary(self, summary: dict[str, Any]) -> None:
+        write_json(self.path / "summary.json", summary)
+
+    def write_report(self, text: str) -> None:
+        write_whole(self.path / "report.md", text.encode())
+
+    def _harm(self, name: str, count: int) -> None:
+        if count:
+            self.damage[name] = self.damage.get(name, 0) + count
+
+    def _table(self, name: str, record: type) -> Table:
+        builder = Builder(record)
+        for rows in self._batches(name):
+            self._harm(name, builder.add(rows))
+        return builder.build()
+
+    def _objects(self, name: str, record: type[T]) -> tuple[T, ...]:
+        known = {field.name for field in dataclasses.fields(record)}  # type: ignore[arg-type]
+        found: list[T] = []
+        for rows in self._batches(name):
+            for row in rows:
+                try:
+                    found.append(record(**{key: row[key] for key in row.keys() & known}))
+                except TypeError:  # a field without a default is missing
+                    self._harm(name, 1)
+        return tuple(found)
+
+    def _batches(self, name: str) -> Iterator[list[dict[str, Any]]]:
+        """JSON objects of a file of lines, a few megabytes at a time. A missing file has none."""
+        try:
+            file = (self.path / name).open("rb")
+        except FileNotFoundError:
+            return
+        with file:
+            while lines := file.readlines(BLOCK_BYTES):
+                if not lines[-1].endswith(b"\n"):  # torn by a kill, even if it happens to parse
+                    lines.pop()
+                    self._harm(name, 1)
+                rows, bad = _parse(lines)
+                self._harm(name, bad)
+                yield rows
+
+
+def _parse(lines: list[bytes]) -> tuple[list[dict[str, Any]], int]:
+    """Objects in the lines, and how many lines were none. One call of the parser for all, unless one is broken."""
+    try:
+        rows = orjson.loads(b"[" + b",".join(lines) + b"]")
+        if len(rows) == len(lines) and all(type(row) is dict for row in rows):
+            return rows, 0
+    except orjson.JSONDecodeError:
+        pass
+    good: list[dict[str, Any]] = []
+    for line in lines:
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(value, dict):
+            good.append(value)
+    return good, len(lines) - len(good)

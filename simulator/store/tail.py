@@ -1,0 +1,47 @@
+"""Reading a file of lines while another process appends to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+READ_BYTES = 8 << 20
+
+
+class Tail:
+    """Each call gives the complete lines that were added since the last one. A line still being written waits for the
+    next call; a file that does not exist yet has no lines; one that shrank was replaced and is read from its start."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self._at = 0
+
+    def lines(self) -> list[bytes]:
+        """New lines without their newline; [] when there are none. At most about 8 MB a call, so that a viewer that
+        opens a long run stays responsive: call again until it is empty to reach the end."""
+        try:
+            with self.path.open("rb") as file:
+                if file.seek(0, 2) < self._at:
+                    self._at = 0
+                file.seek(self._at)
+                block = file.read(READ_BYTES)
+                if len(block) == READ_BYTES and b"\n" not in block:
+                    block += file.readline()
+        except FileNotFoundError:
+            return []
+        whole = block[: block.rfind(b"\n") + 1]
+        self._at += len(whole)
+        return whole.splitlines()
+
+    def objects(self) -> Iterator[dict[str, Any]]:
+        """The same as parsed JSON objects; lines that are none are passed over."""
+        for line in self.lines():
+            try:
+                value = orjson.loads(line)
+            except orjson.JSONDecodeError:
+                continue
+            if isinstance(value, dict):
+                yield value

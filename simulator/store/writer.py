@@ -1,0 +1,120 @@
+"""Writing a run folder from inside the load loop.
+
+A record costs the event loop a few microseconds: it is serialised into a list in memory. The loop calls `flush` a few
+times a second, which hands everything to the operating system; a SIGKILL then loses what came since the last flush.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from simulator.core.chunks import pack
+from simulator.core.record import EngineSample, Pulse, Request, Session, ToolRun
+from simulator.errors import UsageError
+from simulator.store.manifest import MANIFEST, SCHEMA, write_json, write_whole
+
+CHUNKS = "chunks.bin"
+RECORDS, TOOLS, SESSIONS = "records.jsonl", "tools.jsonl", "sessions.jsonl"
+ENGINE, PULSE = "engine.jsonl", "pulse.jsonl"
+WINDOWS = "windows.json"
+DIFFS = "diffs"
+
+
+class _Appender:
+    """One growing file: parts wait in memory until they are flushed with a single write."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        self._waiting: list[bytes] = []
+        self.size = 0
+
+    def add(self, part: bytes) -> None:
+        self._waiting.append(part)
+        self.size += len(part)
+
+    def line(self, record: Any) -> None:
+        self.add(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+
+    def flush(self) -> None:
+        if not self._waiting:
+            return
+        rest = memoryview(b"".join(self._waiting))
+        self._waiting.clear()
+        try:
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+        except OSError as why:
+            raise UsageError(f"cannot write {self.path}: {why.strerror}; free some space and run again") from why
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+class RunWriter:
+    """Appends to a run folder; made by RunFolder.create. One event loop, one writer: it is not for several threads."""
+
+    def __init__(self, path: Path, manifest: Mapping[str, Any]) -> None:
+        self.path = path
+        self._manifest: dict[str, Any] = {"schema": SCHEMA, **manifest}
+        self._windows: dict[str, dict[str, float]] = {}
+        write_json(path / MANIFEST, self._manifest)
+        # chunks first: a flush writes in this order, so a line that can be read has its chunks on disk
+        self._chunks = _Appender(path / CHUNKS)
+        self._lines = {name: _Appender(path / name) for name in (RECORDS, TOOLS, SESSIONS, ENGINE, PULSE)}
+        self._open = True
+
+    def request(self, record: Request, deltas_us: Sequence[int], tokens: Sequence[int]) -> None:
+        """deltas_us: microseconds since the previous output chunk (the first: since t_sent_s); tokens: in each chunk.
+        Sets the record's `chunks` and `chunks_at`."""
+        record.chunks = len(deltas_us)
+        record.chunks_at = self._chunks.size if record.chunks else -1
+        self._chunks.add(pack(deltas_us, tokens))
+        self._lines[RECORDS].line(record)
+
+    def tool(self, record: ToolRun) -> None:
+        self._lines[TOOLS].line(record)
+
+    def session(self, record: Session) -> None:
+        self._lines[SESSIONS].line(record)
+
+    def engine(self, record: EngineSample) -> None:
+        self._lines[ENGINE].line(record)
+
+    def pulse(self, record: Pulse) -> None:
+        self._lines[PULSE].line(record)
+
+    def window(self, kind: str, start_s: float, end_s: float) -> None:
+        """States the measured window of "agent" or "synthetic" traffic, seconds from run start. On disk at once; a
+        second call for the same kind corrects the first."""
+        self._windows[kind] = {"start_s": start_s, "end_s": end_s}
+        write_json(self.path / WINDOWS, self._windows)
+
+    def diff(self, session: str, patch: str) -> None:
+        """The final diff of a session's workspace, as diffs/SESSION.patch."""
+        folder = self.path / DIFFS
+        folder.mkdir(exist_ok=True)
+        write_whole(folder / f"{session}.patch", patch.encode("utf-8", "surrogateescape"))
+
+    def flush(self) -> None:
+        self._chunks.flush()
+        for lines in self._lines.values():
+            lines.flush()
+
+    def finish(self, extra: Mapping[str, Any] | None = None) -> None:
+        """Flushes, closes, and writes the manifest again with `ended` (Unix seconds) and the extra fields. Calling it
+        again does nothing, so that it can stand in a `finally`."""
+        if not self._open:
+            return
+        self._open = False
+        self.flush()
+        for file in (self._chunks, *self._lines.values()):
+            file.close()
+        self._manifest |= {"ended": time.time(), **(extra or {})}
+        write_json(self.path / MANIFEST, self._manifest)
