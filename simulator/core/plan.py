@@ -40,6 +40,7 @@ class Turn:
     head: index into SessionPlan.heads (what precedes the messages in the body).
     prompt_tok, output_tok: planned, in the scenario's tokenizer (prompt: template overhead and tools included).
     think_s: pause before the request, after the previous turn's tools.
+    max_tok: the client's own limit on the reply, sent when lengths are not forced; None, it sets none.
     """
 
     index: int
@@ -51,6 +52,7 @@ class Turn:
     output_tok: int
     think_s: float
     calls: tuple[PlannedCall, ...] = ()
+    max_tok: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,8 @@ class SessionPlan:
     """heads: bytes of the body up to and including `"messages":[`. tail: bytes after the messages, from `]` on, up to
     (not including) the length fields and the closing brace. start_turn: turns before it count as already done (their
     text is in the history, their edits are applied to the workspace before the session starts). end_turn: stop before
-    this turn; None, play to the end. check: what must hold of the workspace after the last turn."""
+    this turn; None, play to the end. check: what must hold of the workspace after the last turn. tails: when given,
+    tails[i] follows heads[i] in place of `tail` (a compaction request has no tools)."""
 
     session: str
     task_template: str
@@ -75,6 +78,7 @@ class SessionPlan:
     check: Check
     start_turn: int = 0
     end_turn: int | None = None
+    tails: tuple[bytes, ...] = ()
 
     @property
     def last_turn(self) -> int:
@@ -93,17 +97,21 @@ class SessionPlan:
         if forced:
             n = str(turn.output_tok).encode()
             length = b',"max_tokens":' + n + b',"min_tokens":' + n + b',"ignore_eos":true'
+        elif turn.max_tok is not None:
+            length = b',"max_tokens":' + str(turn.max_tok).encode()
+        tail = self.tails[turn.head] if self.tails else self.tail
         messages = b",".join([self.pool[i] for i in turn.view])
-        return b"".join((self.heads[turn.head], messages, self.tail, length, b"}"))
+        return b"".join((self.heads[turn.head], messages, tail, length, b"}"))
 
     def digest(self) -> str:
         """SHA-256 over everything that decides what is sent and when: every body's parts, pauses, recorded latencies,
         tool calls and what they are expected to give."""
         digest = hashlib.sha256(repr((self.session, self.start_turn, self.cwd)).encode())
-        for blob in (*self.heads, *self.pool, self.tail):
+        for blob in (*self.heads, *self.pool, self.tail, *self.tails):
             digest.update(hashlib.sha256(blob).digest())
         for turn in self.turns:
-            digest.update(repr((turn.index, turn.view, turn.head, turn.output_tok, turn.think_s)).encode())
+            sent = (turn.index, turn.view, turn.head, turn.output_tok, turn.think_s, turn.max_tok)
+            digest.update(repr(sent).encode())
             digest.update(repr([(c.action, c.recorded, c.recorded_s) for c in turn.calls]).encode())
         return digest.hexdigest()
 
