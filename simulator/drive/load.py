@@ -1,0 +1,136 @@
+"""Many sessions at once: slots, ramp, the measured window, refill, drain.
+
+Closed loop: a slot takes its next plan as soon as its session ends. The window opens when every slot's first request
+has begun to answer, that is, when the prefill of all the histories that a stationary start brings is over, and lasts
+`window_s`. After it no request starts; those in flight finish, so that no latency of the window is cut short.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+from asyncio_throttle import Throttler
+
+from simulator.core.plan import SessionPlan
+from simulator.drive.session import SessionRunner, Stage
+
+DRAIN_LIMIT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class LoadShape:
+    """slots: concurrent sessions. queues[i]: names of the plans that slot i plays in order. window_s None: until all
+    plans are played. limit_s: run time at which everything stops, whatever the window says."""
+
+    queues: tuple[tuple[str, ...], ...]
+    window_s: float | None
+    ramp_s: float
+    limit_s: float
+    session_starts_per_s: float | None = None
+
+
+@dataclass(slots=True)
+class LoadResult:
+    """window: (start, end) in run seconds, None when it never opened. ran_dry: slots that had no plan left while the
+    window was open. stopped: why it ended early, "" if it did not."""
+
+    window: tuple[float, float] | None = None
+    ran_dry: int = 0
+    stopped: str = ""
+    sessions: int = 0
+
+
+class Load:
+    """load_plan: a session's plan by name, read when its slot needs it. interrupt: set from outside (Ctrl-C)."""
+
+    def __init__(
+        self, stage: Stage, shape: LoadShape, load_plan: Callable[[str], SessionPlan], interrupt: asyncio.Event
+    ) -> None:
+        self._stage, self._shape, self._load_plan, self._interrupt = stage, shape, load_plan, interrupt
+        rate = shape.session_starts_per_s
+        self._starts = Throttler(1, 1.0 / rate, retry_interval=0.01) if rate else nullcontext()
+        self._answered = [asyncio.Event() for _ in shape.queues]
+        self._result = LoadResult()
+
+    async def run(self) -> LoadResult:
+        """Plays the whole load. Raises nothing for failed sessions."""
+        meter, shape = self._stage.meter, self._shape
+        meter.begin("ramp", kind="agent")
+        slots = [asyncio.create_task(self._slot(i)) for i in range(len(shape.queues))]
+        everything = asyncio.gather(*slots, return_exceptions=True)
+        try:
+            await self._until_answered(everything)
+            await self._window(everything)
+            self._stage.stopping.set()
+            meter.begin("drain", self._stage.now() + DRAIN_LIMIT_S)
+            if not self._interrupt.is_set():
+                await self._first(everything, DRAIN_LIMIT_S)
+        finally:
+            self._stage.stopping.set()
+            for task in slots:
+                task.cancel()
+            await asyncio.gather(*slots, return_exceptions=True)
+        return self._result
+
+    async def _first(self, everything: asyncio.Future[list[object]], seconds: float | None) -> None:
+        """Waits for all slots, the interrupt, or the time, whichever comes first."""
+        interrupt = asyncio.create_task(self._interrupt.wait())
+        try:
+            await asyncio.wait([everything, interrupt], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            interrupt.cancel()
+
+    async def _until_answered(self, everything: asyncio.Future[list[object]]) -> None:
+        """Until every slot's first request has begun to answer (or has failed)."""
+        waiting = asyncio.ensure_future(asyncio.gather(*(e.wait() for e in self._answered)))
+        interrupt = asyncio.create_task(self._interrupt.wait())
+        left = max(0.0, self._shape.limit_s - self._stage.now())
+        try:
+            await asyncio.wait([everything, waiting, interrupt], timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiting.cancel()
+            interrupt.cancel()
+
+    async def _window(self, everything: asyncio.Future[list[object]]) -> None:
+        start, shape = self._stage.now(), self._shape
+        left = max(0.0, shape.limit_s - start)
+        length = left if shape.window_s is None else min(shape.window_s, left)
+        if self._interrupt.is_set() or left == 0.0:
+            self._result.stopped = "interrupted" if self._interrupt.is_set() else "time limit"
+            return
+        self._stage.meter.begin("window", start + length if shape.window_s is not None else None)
+        await self._first(everything, length)
+        end = self._stage.now()
+        if self._interrupt.is_set():
+            self._result.stopped = "interrupted"
+        elif shape.window_s is not None and length < shape.window_s and not everything.done():
+            self._result.stopped = "time limit"
+        self._result.window = (start, end)
+        self._stage.recorder.window("agent", start, end)
+
+    async def _slot(self, slot: int) -> None:
+        queue, shape = self._shape.queues[slot], self._shape
+        await asyncio.sleep(shape.ramp_s * slot / max(1, len(shape.queues)))
+        for name in queue:
+            if self._stage.stopping.is_set():
+                return
+            async with self._starts:
+                pass
+            runner = SessionRunner(self._stage, self._load_plan(name), slot)
+            relay = asyncio.create_task(self._relay(runner, slot))
+            try:
+                await runner.run()
+            finally:
+                relay.cancel()
+                self._answered[slot].set()
+            self._result.sessions += 1
+        if shape.window_s is not None and not self._stage.stopping.is_set():
+            self._result.ran_dry += 1
+        self._stage.meter.slot(slot).phase = "done"
+
+    async def _relay(self, runner: SessionRunner, slot: int) -> None:
+        await runner.first_reply.wait()
+        self._answered[slot].set()

@@ -1,0 +1,132 @@
+"""The traffic everybody tunes on: fixed-shape random token-id prompts on /v1/completions, forced length, closed loop.
+
+Same endpoint, same transport, same records as the agents, so that the two can stand side by side.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import orjson
+
+from simulator.drive.meter import Meter
+from simulator.drive.recorder import Recorder
+from simulator.drive.sender import Job, Sender
+
+
+@dataclass(frozen=True, slots=True)
+class SyntheticShape:
+    """first_id, last_id: range of ordinary token ids that prompts are drawn from. limit_s: run time to stop at."""
+
+    input_tok: int
+    output_tok: int
+    concurrency: int
+    requests: int
+    warmup_requests: int
+    seed: int
+    model: str
+    first_id: int
+    last_id: int
+    limit_s: float
+
+
+@dataclass(slots=True)
+class SyntheticResult:
+    window: tuple[float, float] | None = None
+    stopped: str = ""
+
+
+class Synthetic:
+    def __init__(
+        self,
+        sender: Sender,
+        recorder: Recorder,
+        meter: Meter,
+        now: Callable[[], float],
+        shape: SyntheticShape,
+        interrupt: asyncio.Event,
+    ) -> None:
+        self._sender, self._recorder, self._meter, self._now = sender, recorder, meter, now
+        self._shape, self._interrupt = shape, interrupt
+        self._next = 0
+
+    async def run(self, reset_caches: Callable[[], object] | None = None) -> SyntheticResult:
+        """Warm-up, then all requests, at most `concurrency` at once. The window is the whole run: from the first send
+        to the last token, which is what `vllm bench serve` divides by."""
+        shape, result = self._shape, SyntheticResult()
+        self._meter.begin("warmup", kind="synthetic")
+        warm = [self._send(-1 - i, "warmup") for i in range(shape.warmup_requests)]
+        await self._bounded(asyncio.gather(*warm))
+        if reset_caches is not None:
+            await reset_caches()  # type: ignore[misc]
+        if self._interrupt.is_set():
+            result.stopped = "interrupted"
+            return result
+        start = self._now()
+        self._meter.begin("synthetic")
+        workers = (self._worker(i) for i in range(min(shape.concurrency, shape.requests)))
+        finished = await self._bounded(asyncio.gather(*workers))
+        result.window = (start, self._now())
+        if not finished:
+            result.stopped = "interrupted" if self._interrupt.is_set() else "time limit"
+        self._recorder.window("synthetic", *result.window)
+        return result
+
+    async def _bounded(self, work: asyncio.Future[list[None]]) -> bool:
+        """Waits for `work`, the interrupt or the time limit; cancels what is left. True when all was done."""
+        interrupt = asyncio.create_task(self._interrupt.wait())
+        left = max(0.0, self._shape.limit_s - self._now())
+        try:
+            await asyncio.wait([work, interrupt], timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            interrupt.cancel()
+        if work.done():
+            work.result()
+            return True
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+        return False
+
+    async def _worker(self, slot: int) -> None:
+        while self._next < self._shape.requests:
+            number, self._next = self._next, self._next + 1
+            await self._send(number, "synthetic", slot)
+
+    async def _send(self, number: int, purpose: str, slot: int = 0) -> None:
+        shape = self._shape
+        await self._sender.send(
+            Job(
+                kind="synthetic",
+                session=f"syn{number}" if number >= 0 else f"warm{-1 - number}",
+                slot=slot,
+                turn=0,
+                purpose=purpose,
+                retry=0,
+                t_due_s=self._now(),
+                path="/completions",
+                body=self.body(number),
+                prompt_tok=shape.input_tok,
+                output_tok=shape.output_tok,
+            )
+        )
+
+    def body(self, number: int) -> bytes:
+        """The request's JSON; the prompt depends on seed and number alone."""
+        shape = self._shape
+        draw = random.Random(f"{shape.seed}/{number}")
+        prompt = [draw.randrange(shape.first_id, shape.last_id + 1) for _ in range(shape.input_tok)]
+        return orjson.dumps(
+            {
+                "model": shape.model,
+                "prompt": prompt,
+                "max_tokens": shape.output_tok,
+                "min_tokens": shape.output_tok,
+                "ignore_eos": True,
+                "temperature": 0,
+                "stream": True,
+                "stream_options": {"include_usage": True, "continuous_usage_stats": True},
+            }
+        )

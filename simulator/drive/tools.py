@@ -1,0 +1,63 @@
+"""What a session needs of the world its tools act on. The tool host (a process of its own) is one; the names are its."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from simulator.core.action import Action, Command, Complete, Definitions, Edit, ListFiles, ReadFile, Search, Write
+from simulator.core.plan import SessionPlan
+from simulator.core.task import Check
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One action done for real. t_start, t_end: time.monotonic() of the work itself. matched: the outcome equals the
+    recorded one after normalising; difference: first differing line, shortened."""
+
+    t_start: float
+    t_end: float
+    result_chars: int
+    exit_code: int | None
+    matched: bool
+    difference: str
+
+
+class Tools(Protocol):
+    async def setup(self, plan: SessionPlan, earlier: Sequence[Action]) -> None:
+        """Workspace of this session: checkout on an own branch, earlier edits applied and committed."""
+
+    async def replay(self, session: str, action: Action, recorded: str) -> Replayed: ...
+
+    async def commit(self, session: str, message: str) -> bool:
+        """True when there was something to commit."""
+
+    async def check(self, session: str, check: Check) -> list[str]: ...
+
+    async def finish(self, session: str) -> tuple[str, str]:
+        """(final diff, "n files +a -r"); the workspace is removed unless the run keeps workspaces."""
+
+
+def tool_name(action: Action) -> str:
+    match action:
+        case ListFiles():
+            return "list"
+        case ReadFile():
+            return "read"
+        case Search():
+            return "search"
+        case Definitions():
+            return "definitions"
+        case Edit():
+            return "edit"
+        case Write():
+            return "write"
+        case Command():
+            return "command"
+        case Complete():
+            return "complete"
+
+
+def edits(action: Action) -> bool:
+    return isinstance(action, Edit | Write)
