@@ -1,4 +1,4 @@
-"""One agent session: request, tools, pause, and again, until its plan is played, the run stops, or the profile gives up.
+"""One agent session: request, tools, pause, and again, until its plan is played, the run stops, or the profile gives in.
 
 Every moment between `t_ready` and the end belongs to exactly one of the parts in core/record.Session, by construction:
 a cursor moves forward and each stretch is booked once.
@@ -150,7 +150,7 @@ class SessionRunner:
             if reply.record.outcome == "ok":
                 return True
             error = reply.record.error
-            again = next_try(self._plan.profile, error, retry)
+            again = next_try(self._plan.profile, error, retry + 1)
             # A replay's history is fixed, so a retry that would first cut it is not made: the session ends here.
             if again is None or again.change or self._s.stopping.is_set():
                 self._outcome, self._error = "failed", f"{error}: {reply.record.detail}"[:300]

@@ -1,4 +1,4 @@
-"""What a session needs of the world its tools act on. The tool host (a process of its own) is one; the names are its."""
+"""What a session needs of the world its tools act on. The tool host (a process of its own) is one; its names rule."""
 
 from __future__ import annotations
 
