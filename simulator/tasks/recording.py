@@ -5,14 +5,15 @@ that the client would send on the way is written down.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from simulator.cline.conversation import Conversation
 from simulator.cline.profiles import profile as find_profile
 from simulator.cline.setup import Draft, Setup
-from simulator.core.action import Action, ListFiles, Listing, Outcome, outcome_text
+from simulator.core.action import Action, ListFiles, Listing, Outcome, Ran, outcome_text
 from simulator.core.normalise import normalise
 from simulator.core.plan import PlannedCall, SessionPlan, Turn
 from simulator.core.scenario import Scenario
@@ -24,6 +25,7 @@ from simulator.tasks.mix import SessionSpec
 #: sessions "begin" on this Monday morning, UTC, each at a minute of its own; replay must not depend on today
 EPOCH_S = 1_772_438_400
 SHARED_DIR = "/home/dev/projects/workspace"
+_ELAPSED = re.compile(r"\bin \d+\.\d+s\b")
 
 
 class Bench(Protocol):
@@ -61,22 +63,22 @@ def record(spec: SessionSpec, task: Task, bench: Bench, terms: Terms) -> Session
         think = pace.think_s(rng, terms.scenario.think) if turns else 0.0
         drafts = conversation.requests()
         output_tok = conversation.reply(step)
-        calls: list[PlannedCall] = []
-        outcomes: list[Outcome] = []
-        for action in step.actions:
-            outcome = bench.do(action)
-            outcomes.append(outcome)
-            calls.append(
-                PlannedCall(
-                    action, normalise(outcome_text(outcome), roots={}), pace.tool_s(rng, profile.client, action)
+        outcomes = [_steady(bench.do(action), rng) for action in step.actions]
+        calls = tuple(
+            PlannedCall(action, expected_text(outcome), pace.tool_s(rng, profile.client, action))
+            for action, outcome in zip(step.actions, outcomes, strict=True)
+        )
+        for number, draft in enumerate(drafts):
+            last = number == len(drafts) - 1  # a summary call comes before the agent's own request
+            turns.append(
+                _turn(
+                    len(turns),
+                    draft,
+                    output_tok if last else draft.output_tok,
+                    think if number == 0 else 0.0,
+                    calls if last else (),
                 )
             )
-        for draft in drafts:
-            agent = draft.purpose == "agent"
-            turns.append(
-                _turn(len(turns), draft, output_tok if agent else draft.output_tok, think, calls if agent else [])
-            )
-            think = 0.0
         # The prompts tell the time; in a replay it is the plan's own clock that moves.
         clock_s += think + output_tok * 0.012 + 1.0 + sum(c.recorded_s for c in calls)
         conversation.results(outcomes, clock_s)
@@ -102,7 +104,20 @@ def _setup(spec: SessionSpec, task: Task, bench: Bench, terms: Terms, clock_s: f
     )
 
 
-def _turn(index: int, draft: Draft, output_tok: int, think_s: float, calls: list[PlannedCall]) -> Turn:
+def expected_text(outcome: Outcome) -> str:
+    """What a real outcome is compared with, and how: plain text, normalised."""
+    return normalise(outcome_text(outcome), roots={})
+
+
+def _steady(outcome: Outcome, rng: random.Random) -> Outcome:
+    """A recorded outcome must be the same each time it is recorded: the durations that a test runner printed are
+    replaced by drawn ones."""
+    if not isinstance(outcome, Ran):
+        return outcome
+    return replace(outcome, output=_ELAPSED.sub(lambda m: f"in {rng.lognormvariate(-5.5, 0.8):.3f}s", outcome.output))
+
+
+def _turn(index: int, draft: Draft, output_tok: int, think_s: float, calls: tuple[PlannedCall, ...]) -> Turn:
     return Turn(
         index=index,
         purpose=draft.purpose,
@@ -112,7 +127,7 @@ def _turn(index: int, draft: Draft, output_tok: int, think_s: float, calls: list
         prompt_tok=draft.prompt_tok,
         output_tok=output_tok,
         think_s=think_s,
-        calls=tuple(calls),
+        calls=calls,
     )
 
 

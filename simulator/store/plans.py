@@ -1,0 +1,116 @@
+"""A plan on disk: one folder, a file and a bare repository a session, and an index. Sessions are read when their slot
+needs them, so a thousand of them do not have to fit in memory; the folder is a cache that two runs of one scenario
+share.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import orjson
+
+from simulator.core.plan import SessionPlan, plan_hash
+
+INDEX = "index.json"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSession:
+    """One row of the index. prompt_tok: planned prompt of its first request in this run."""
+
+    session: str
+    slot: int
+    template: str
+    kind: str
+    size: str
+    profile: str
+    name: str
+    start_turn: int
+    last_turn: int
+    turns: int
+    prompt_tok: int
+    digest: str
+
+    @classmethod
+    def of(cls, plan: SessionPlan, slot: int) -> PlannedSession:
+        return cls(
+            session=plan.session,
+            slot=slot,
+            template=plan.task_template,
+            kind=plan.task_kind,
+            size=plan.task_size,
+            profile=plan.profile,
+            name=plan.task_name,
+            start_turn=plan.start_turn,
+            last_turn=plan.last_turn,
+            turns=len(plan.turns),
+            prompt_tok=plan.turns[plan.start_turn].prompt_tok,
+            digest=plan.digest(),
+        )
+
+
+class PlanFolder:
+    """`sessions` in order of their numbers; `hash` over all of them."""
+
+    def __init__(self, path: Path, sessions: tuple[PlannedSession, ...]) -> None:
+        self.path, self.sessions = path, sessions
+        self.hash = plan_hash(s.digest for s in sessions)
+
+    def load(self, session: str) -> SessionPlan:
+        with open(self.path / f"{session}.plan", "rb") as file:
+            plan = pickle.load(file)
+        assert isinstance(plan, SessionPlan)
+        return plan
+
+    def repository(self, session: str) -> Path:
+        return self.path / f"{session}.git"
+
+    def queues(self) -> tuple[tuple[str, ...], ...]:
+        """For each slot, the sessions it plays, in order."""
+        slots: dict[int, list[str]] = {}
+        for row in self.sessions:
+            slots.setdefault(row.slot, []).append(row.session)
+        return tuple(tuple(slots[slot]) for slot in sorted(slots))
+
+
+def save_session(folder: Path, plan: SessionPlan, slot: int) -> PlannedSession:
+    with open(folder / f"{plan.session}.plan", "wb") as file:
+        pickle.dump(plan, file, protocol=pickle.HIGHEST_PROTOCOL)
+    return PlannedSession.of(plan, slot)
+
+
+def save_index(folder: Path, sessions: Iterable[PlannedSession]) -> PlanFolder:
+    """Written last: a folder without an index is an unfinished one."""
+    rows = tuple(sorted(sessions, key=lambda s: s.session))
+    beside = folder / f".{INDEX}"
+    beside.write_bytes(orjson.dumps([asdict(r) for r in rows]))
+    os.replace(beside, folder / INDEX)
+    return PlanFolder(folder, rows)
+
+
+def open_plans(folder: Path) -> PlanFolder | None:
+    """None when there is no finished plan there."""
+    try:
+        rows = orjson.loads((folder / INDEX).read_bytes())
+        found = PlanFolder(folder, tuple(PlannedSession(**row) for row in rows))
+    except (OSError, ValueError, TypeError):
+        return None
+    names = [row.session for row in found.sessions]
+    complete = all((folder / f"{name}.plan").exists() and found.repository(name).exists() for name in names)
+    return found if complete else None
+
+
+def prune(root: Path, keep: int, spare: Path) -> None:
+    """Keeps the `keep` most recently used plan folders under `root`, and `spare` whatever its age."""
+    try:
+        folders = [p for p in root.iterdir() if p.is_dir() and p != spare]
+    except OSError:
+        return
+    folders.sort(key=lambda p: p.stat().st_mtime, reverse=True)
+    for folder in folders[max(0, keep - 1) :]:
+        shutil.rmtree(folder, ignore_errors=True)
