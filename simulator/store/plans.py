@@ -21,7 +21,8 @@ INDEX = "index.json"
 
 @dataclass(frozen=True, slots=True)
 class PlannedSession:
-    """One row of the index. prompt_tok: planned prompt of its first request in this run."""
+    """One row of the index. prompt_tok: planned prompt of its first request in this run. floor_s: no engine and no
+    machine play it faster than this."""
 
     session: str
     slot: int
@@ -34,10 +35,11 @@ class PlannedSession:
     last_turn: int
     turns: int
     prompt_tok: int
+    floor_s: float
     digest: str
 
     @classmethod
-    def of(cls, plan: SessionPlan, slot: int) -> PlannedSession:
+    def of(cls, plan: SessionPlan, slot: int, floor_s: float) -> PlannedSession:
         return cls(
             session=plan.session,
             slot=slot,
@@ -50,6 +52,7 @@ class PlannedSession:
             last_turn=plan.last_turn,
             turns=len(plan.turns),
             prompt_tok=plan.turns[plan.start_turn].prompt_tok,
+            floor_s=floor_s,
             digest=plan.digest(),
         )
 
@@ -78,10 +81,10 @@ class PlanFolder:
         return tuple(tuple(slots[slot]) for slot in sorted(slots))
 
 
-def save_session(folder: Path, plan: SessionPlan, slot: int) -> PlannedSession:
+def save_session(folder: Path, plan: SessionPlan, slot: int, floor_s: float) -> PlannedSession:
     with open(folder / f"{plan.session}.plan", "wb") as file:
         pickle.dump(plan, file, protocol=pickle.HIGHEST_PROTOCOL)
-    return PlannedSession.of(plan, slot)
+    return PlannedSession.of(plan, slot, floor_s)
 
 
 def save_index(folder: Path, sessions: Iterable[PlannedSession]) -> PlanFolder:

@@ -14,14 +14,13 @@ from simulator.core.scenario import Scenario
 
 #: about how many turns a session of a size has; used only to weigh the first sessions of a stationary start
 TYPICAL_TURNS = {"medium": 45.0, "long": 110.0}
-#: seconds that even a fast engine and paced tools need a turn; decides how many sessions are planned for a slot
-FASTEST_TURN_S = 1.6
-
+#: seconds until the histories of a stationary start are prefilled, generously
+PREFILL_ALLOWANCE_S = 45.0
 
 @dataclass(frozen=True, slots=True)
 class SessionSpec:
-    """One session to plan. age: share of its turns already done at the start (0, from the beginning). workdir: the
-    name of its folder in the prompts, None for the task's own name."""
+    """One session to plan. age: share of its turns already done at the start (0, from the beginning). shared_dir: its
+    prompts name the one folder that all agents share, not one of its own."""
 
     session: str
     slot: int
@@ -33,31 +32,10 @@ class SessionSpec:
     shared_dir: bool
 
 
-def draw(scenario: Scenario, expected_run_s: float) -> list[list[SessionSpec]]:
-    """For each slot the sessions it will play, in order. expected_run_s: how long the agents' part may last; enough
-    sessions are drawn for a fast engine to stay busy that long."""
-    slots: list[list[SessionSpec]] = []
-    number = 0
-    for slot in range(scenario.sessions):
-        queue: list[SessionSpec] = []
-        covered = 0.0
-        while True:
-            stationary = not queue and scenario.start == "stationary"
-            spec = _one(scenario, number, slot, stationary=stationary)
-            number += 1
-            queue.append(spec)
-            turns = TYPICAL_TURNS[spec.size] * (1.0 - spec.age)
-            if scenario.max_turns is not None:
-                turns = min(turns, scenario.max_turns)
-            # A young or short session may have fewer turns than is typical.
-            covered += 0.6 * turns * FASTEST_TURN_S
-            if not scenario.refill or covered >= expected_run_s:
-                break
-        slots.append(queue)
-    return slots
-
-
-def _one(scenario: Scenario, number: int, slot: int, *, stationary: bool) -> SessionSpec:
+def draw(scenario: Scenario, slot: int, nth: int) -> SessionSpec:
+    """The nth session (from 0) of a slot. Depends on scenario and seed alone, not on how many are drawn."""
+    number = slot + nth * scenario.sessions
+    stationary = nth == 0 and scenario.start == "stationary"
     rng = random.Random(f"{scenario.seed}/session/{number}")
     sizes = {s: w * (TYPICAL_TURNS[s] if stationary else 1.0) for s, w in scenario.sizes.items()}
     return SessionSpec(
@@ -70,6 +48,13 @@ def _one(scenario: Scenario, number: int, slot: int, *, stationary: bool) -> Ses
         age=rng.random() if stationary else 0.0,
         shared_dir=scenario.workdir == "shared",
     )
+
+
+def needed_s(scenario: Scenario) -> float:
+    """How long a slot must have work for: the window, and what may pass before it opens. 0: one session a slot."""
+    if not scenario.refill or scenario.window_s is None:
+        return 0.0
+    return scenario.ramp_s + PREFILL_ALLOWANCE_S + scenario.window_s
 
 
 def _pick(rng: random.Random, weights: Mapping[str, float]) -> str:

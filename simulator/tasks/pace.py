@@ -10,6 +10,7 @@ import math
 import random
 
 from simulator.core.action import Action, Command, Complete, Edit, Write
+from simulator.core.plan import SessionPlan
 from simulator.core.scenario import Think
 
 Z90 = 1.2815515655446004
@@ -48,3 +49,18 @@ def think_s(rng: random.Random, think: Think) -> float:
         return lognormal(rng, *_PERSON) if rng.random() < _PERSON_SHARE else 0.0
     assert think.median_s is not None and think.p90_s is not None
     return lognormal(rng, think.median_s, think.p90_s, think.cap_s)
+
+
+#: seconds a token, faster than any engine decodes for one session
+_FASTEST_TOKEN_S = 0.003
+_FASTEST_CALL_S = 0.02
+
+
+def floor_s(plan: SessionPlan, *, paced: bool) -> float:
+    """A time that no engine and no machine beat for what is left of this session; decides how many more sessions its
+    slot needs."""
+    total = 0.0
+    for turn in plan.turns[plan.start_turn : plan.last_turn]:
+        total += turn.think_s + turn.output_tok * _FASTEST_TOKEN_S
+        total += sum(call.recorded_s if paced else _FASTEST_CALL_S for call in turn.calls)
+    return total
