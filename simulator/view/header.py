@@ -1,0 +1,201 @@
+"""The upper part of the live screen, line by line: which run, which stage, how fast, and how all parties are doing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from simulator.view.cells import (
+    Glyphs,
+    Item,
+    Part,
+    clean,
+    clip,
+    clock,
+    count,
+    join,
+    percent,
+    seconds,
+    spread,
+    width_of,
+)
+from simulator.view.sparkline import bar, big, sparkline
+from simulator.view.state import Gauges, LiveState
+
+LAG_LIMIT_S = 0.020
+CPU_LIMIT = 0.80
+EMULATED = ("EMULATED", "bold white on red")
+_STAGE_STYLE = {"window": "bold green", "synthetic": "bold magenta", "done": "bold green"}
+_BIG_CELLS = 21  # 99,999: below it, the sparkline stays where it is while digits come and go
+_NOTE_CELLS = 19
+_BUCKETS_S = (1.0, 2.0, 3.0, 4.0, 6.0)
+
+
+def run_name(manifest: Mapping[str, Any]) -> str:
+    """The scenario's name, whichever way the manifest says it."""
+    scenario = manifest.get("scenario_name") or manifest.get("scenario")
+    if isinstance(scenario, Mapping):
+        scenario = scenario.get("name")
+    return clean(str(scenario).partition("\n")[0]) if scenario else "run"
+
+
+def engine_field(manifest: Mapping[str, Any], name: str) -> Any:
+    """A fact about the engine, said by the manifest's `engine` itself or by the identity that the engine gave."""
+    engine = manifest.get("engine")
+    if not isinstance(engine, Mapping):
+        return None
+    identity = engine.get("identity")
+    return engine.get(name, identity.get(name) if isinstance(identity, Mapping) else None)
+
+
+def title(state: LiveState, now_s: float, width: int, glyphs: Glyphs) -> list[Part]:
+    badge: list[Part] = [(" ", "")]
+    if state.emulated:
+        badge = [(f" {EMULATED[0]} ", EMULATED[1]), (" ", "")]
+    names = [(run_name(state.manifest), "bold")]
+    for name in (state.manifest.get("label"), engine_field(state.manifest, "model")):
+        if name:
+            names += [(f" {glyphs.dot} ", "dim"), (clean(str(name)), "")]
+    right: list[Part] = [("elapsed ", "dim"), (clock(now_s), "bold"), (" ", "")]
+    room = width - width_of(badge) - width_of(right) - 1
+    fitted: list[Part] = []
+    for text, how in names:
+        left = room - width_of(fitted)
+        if width_of([(text, how)]) <= left:
+            fitted.append((text, how))
+        else:
+            fitted.append((clip(text, left, glyphs.more), how))
+            break
+    return spread(badge + fitted, right, width)
+
+
+def stage(state: LiveState, now_s: float, width: int, glyphs: Glyphs, notice: str) -> list[Part]:
+    """Stage, progress and time left; a notice (the run is silent, finished...) takes the place of progress."""
+    name: Item = ((f" {clip(state.stage, 9, glyphs.more)} ", _STAGE_STYLE.get(state.stage, "bold yellow")),)
+    if notice:
+        return [*name, (clip(notice, max(0, width - width_of(name)), glyphs.more), "bold yellow")]
+    ends_s, since_s = state.pulse.get("ends_s"), state.stage_since_s
+    if ends_s is None:
+        right = "" if since_s is None else f"for {clock(now_s - since_s)}"
+        return spread(list(name), [(right, ""), (" ", "")], width)
+    right = f" {clock(ends_s - now_s)} left "
+    room = width - width_of(name) - len(right)
+    if since_s is None or ends_s <= since_s or room < 4:
+        return spread(list(name), [(right, "bold")], width)
+    filled, rest = bar((now_s - since_s) / (ends_s - since_s), room, glyphs)
+    return [*name, (filled, "green"), (rest, "dim"), (right, "bold")]
+
+
+def throughput(state: LiveState, width: int, lines: int, glyphs: Glyphs) -> list[list[Part]]:
+    """Output tok/s, large when there are three lines, beside how it went; one line otherwise."""
+    rate = state.output_rate()
+    amount = "-" if rate is None else f"{rate:,.0f}"
+    if lines < 3 or not glyphs.big:
+        left: list[Part] = [(f" {amount:>7}", "bold green"), (" tok/s ", "bold")]
+        columns, bucket_s = _columns(width - width_of(left) - 14)
+        values = state.history(columns, bucket_s)
+        line = sparkline(values, 1, glyphs)[0]
+        return [spread([*left, (line, "green")], [(f"last {clock(columns * bucket_s)} ", "dim")], width)]
+    rows = [row.rjust(_BIG_CELLS) for row in big(amount)]
+    columns, bucket_s = _columns(width - len(rows[0]) - _NOTE_CELLS - 5)
+    values = state.history(columns, bucket_s)
+    peak = max((v for v in values if v is not None), default=0.0)
+    mean = state.stage_rate() if state.stage in ("window", "synthetic") else None
+    notes = [
+        ("output tok/s", "bold"),
+        ("" if mean is None else f"stage mean {count(mean, 7)}", ""),
+        (f"peak {count(peak, 6)} in {clock(columns * bucket_s)}", "dim"),
+    ]
+    chart = sparkline(values, 3, glyphs)
+    return [
+        [(f" {row}  ", "bold green"), (clip(note, _NOTE_CELLS), how), (" ", ""), (line, "green")]
+        for row, (note, how), line in zip(rows, notes, chart, strict=True)
+    ]
+
+
+def _columns(room: int) -> tuple[int, float]:
+    """How many columns, of how many seconds each, show the last minute or more."""
+    columns = max(1, room)
+    return columns, next((b for b in _BUCKETS_S if b * columns >= 60), _BUCKETS_S[-1])
+
+
+def requests(state: LiveState, width: int, glyphs: Glyphs) -> list[Part]:
+    pulse, late = state.pulse, state.latencies()
+    failed = pulse.get("requests_failed", 0)
+    items: list[Item] = [
+        _label("requests"),
+        _pair("done", count(pulse.get("requests_done", 0))),
+        _pair("failed", count(failed), "bold red" if failed else ""),
+        _pair("TTFT p50", seconds(late.ttft_p50_s, glyphs.dash)),
+        _pair("p95", seconds(late.ttft_p95_s, glyphs.dash)),
+        _pair("E2EL p50", seconds(late.e2el_p50_s, glyphs.dash)),
+        _pair("open", count(pulse.get("in_flight", 0))),
+        (("last minute", "dim"),),
+    ]
+    return join(items, width)
+
+
+def sessions(state: LiveState, width: int) -> list[Part]:
+    slots = state.slots
+    busy = sum(s.phase not in ("idle", "done") for s in slots)
+    items: list[Item] = [
+        _label("sessions"),
+        _pair("busy", f"{busy}/{len(slots)}"),
+        _pair("done", count(state.pulse.get("sessions_done", 0))),
+    ]
+    if state.verified[True]:
+        items.append(_pair("verified", count(state.verified[True]), "green"))
+    if state.verified[False]:
+        items.append(_pair("check failed", count(state.verified[False]), "bold red"))
+    decoding = sorted(s.tok_s for s in slots if s.phase == "decode")
+    if decoding:
+        items.append(_pair("tok/s/user p50", f"{decoding[len(decoding) // 2]:.1f}"))
+    items.append(_pair("tools running", count(state.pulse.get("tools_running", 0))))
+    return join(items, width)
+
+
+def engine(gauges: Gauges, width: int, glyphs: Glyphs) -> list[Part]:
+    if gauges.running is None and gauges.kv_share is None:
+        why = f"no /metrics: {gauges.error}" if gauges.error else "no /metrics yet"
+        label = _label("engine")
+        return [*label, ("  ", ""), (clip(why, max(0, width - width_of(label) - 2), glyphs.more), "yellow")]
+    known: list[tuple[str, str | None, str]] = [
+        ("running", _maybe(gauges.running), ""),
+        ("waiting", _maybe(gauges.waiting), "yellow" if gauges.waiting else ""),
+        ("KV", percent(gauges.kv_share, ""), "yellow" if (gauges.kv_share or 0) > 0.9 else ""),
+        ("hits", percent(gauges.hits, glyphs.dash), ""),
+        ("accept", None if gauges.acceptance is None else f"{gauges.acceptance:.2f}", ""),
+        ("backlog", _maybe(gauges.backlog), "yellow" if (gauges.backlog or 0) > 4 else ""),
+        ("preempted", _maybe(gauges.preemptions) if gauges.preemptions else None, "yellow"),
+    ]
+    return join([_label("engine"), *(_pair(name, value, how) for name, value, how in known if value)], width)
+
+
+def client(state: LiveState, width: int) -> list[Part]:
+    """Is the load generator itself the limit? Yellow past 20 ms of loop lag or 80 % of a core, red far past it."""
+    health = state.health()
+    if health is None:
+        return join([_label("client"), (("no pulse yet", "dim"),)], width)
+    lag_s, cpu = health
+    lag_style = "" if lag_s <= LAG_LIMIT_S else "bold yellow" if lag_s <= 2.5 * LAG_LIMIT_S else "bold red"
+    cpu_style = "" if cpu <= CPU_LIMIT else "bold yellow" if cpu <= 0.95 else "bold red"
+    items = [
+        _label("client"),
+        _pair("loop lag", f"{lag_s * 1e3:.0f} ms", lag_style or "green"),
+        _pair("CPU", percent(cpu), cpu_style or "green"),
+    ]
+    if lag_style or cpu_style:
+        items.append((("the client may be the limit", "bold red" if "red" in lag_style + cpu_style else "yellow"),))
+    return join(items, width)
+
+
+def _label(name: str) -> Item:
+    return ((f" {name:<8}", "cyan"),)
+
+
+def _pair(name: str, value: str, how: str = "") -> Item:
+    return ((f"{name} ", "dim"), (value, how or "bold"))
+
+
+def _maybe(value: int | None) -> str | None:
+    return None if value is None else count(value)

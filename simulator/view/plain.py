@@ -1,0 +1,39 @@
+"""The run as single lines, for logs and terminals that cannot be drawn on."""
+
+from __future__ import annotations
+
+from simulator.view.cells import clean, clock, count, percent, seconds
+from simulator.view.state import LiveState
+
+
+def progress_line(state: LiveState, now_s: float, notice: str = "") -> str:
+    """`[EMULATED] 00:42 window 31/32 busy  3,412 tok/s  TTFT p50 0.41 s  done 212 failed 0  KV 41 %  1:48 left`.
+    What is not known is left out."""
+    pulse = state.pulse
+    mark = "[EMULATED] " if state.emulated else ""
+    slots = state.slots
+    busy = sum(s.phase not in ("idle", "done") for s in slots)
+    where = f"{mark}{_stamp(now_s)} {clean(state.stage)}"
+    parts = [f"{where} {busy}/{len(slots)} busy" if slots else where]
+    rate = state.output_rate()
+    if rate is not None:
+        parts.append(f"{count(rate, 11)} tok/s")
+    ttft_s = state.latencies().ttft_p50_s
+    if ttft_s is not None:
+        parts.append(f"TTFT p50 {seconds(ttft_s)}")
+    if pulse:
+        parts.append(f"done {count(pulse['requests_done'])} failed {count(pulse['requests_failed'])}")
+    gauges = state.gauges()
+    if gauges.kv_share is not None:
+        parts.append(f"KV {percent(gauges.kv_share)}")
+    if notice:
+        parts.append(clean(notice))
+    elif pulse.get("ends_s") is not None:
+        parts.append(f"{clock(pulse['ends_s'] - now_s)} left")
+    return "  ".join(parts)
+
+
+def _stamp(now_s: float) -> str:
+    """Run time with two digits of minutes, so that lines of a log stay in column: 00:42, 1:02:03."""
+    text = clock(now_s)
+    return text if len(text) >= 5 else f"0{text}"

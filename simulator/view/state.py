@@ -1,0 +1,250 @@
+"""What the live view knows: a fold over the lines of a growing run folder, in whatever order they turn up.
+
+Lines come in as decoded JSON (docs/run_folder.md); nothing here reads a file or a clock. `now_s` is run time, seconds.
+Only what a screen needs is kept: minutes of rates, the last requests, seconds of engine samples.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulator.core.record import SlotState
+
+RECENT_S = 60.0
+RATE_S = 3.0
+ENGINE_STALE_S = 5.0
+HITS_S = 10.0
+
+#: busiest first; what is not listed comes last
+RANK = {"decode": 0, "prefill": 1, "queue": 1, "tool": 2, "backoff": 3, "setup": 3, "think": 4, "idle": 5, "done": 6}
+_SLOT = ("slot", "session", "task", "turn", "turns", "phase", "context_tok", "ttft_s", "tok_s")
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """What passed between two pulses. tok: streamed output tokens; lag_s, cpu_share: the client's own health."""
+
+    t_s: float
+    span_s: float
+    tok: float | None
+    lag_s: float
+    cpu_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Gauges:
+    """The engine as its /metrics say; None where it does not. hits: share of looked-up prefix tokens found in the
+    cache over the last 10 s; acceptance: tokens a step with drafts, over the same time; backlog: requests open at the
+    client that the engine neither runs nor queues."""
+
+    running: int | None = None
+    waiting: int | None = None
+    kv_share: float | None = None
+    hits: float | None = None
+    acceptance: float | None = None
+    preemptions: int | None = None
+    backlog: int | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Latencies:
+    """Over requests that ended in the last minute, seconds; None without any. n: how many."""
+
+    n: int = 0
+    ttft_p50_s: float | None = None
+    ttft_p95_s: float | None = None
+    e2el_p50_s: float | None = None
+
+
+@dataclass(slots=True)
+class LiveState:
+    """slots: the sessions of the last pulse, in slot order. stage_since_s: None when its beginning was not seen."""
+
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    windows: Mapping[str, Any] = field(default_factory=dict)
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    pulse: Mapping[str, Any] = field(default_factory=dict)
+    slots: tuple[SlotState, ...] = ()
+    stage_since_s: float | None = None
+    stage_since_tok: int = 0
+    intervals: deque[Interval] = field(default_factory=lambda: deque(maxlen=2000))
+    verified: Counter[bool | None] = field(default_factory=Counter)
+    last_failure: Mapping[str, Any] = field(default_factory=dict)
+    _requests: deque[tuple[float, float, float, str]] = field(default_factory=lambda: deque(maxlen=8192))
+    _samples: deque[tuple[float, Mapping[str, float]]] = field(default_factory=lambda: deque(maxlen=64))
+    _engine_error: tuple[float, str] = (float("-inf"), "")
+
+    # ---- folding
+
+    def on_pulse(self, line: Mapping[str, Any]) -> None:
+        last = self.pulse
+        slots = tuple(sorted((SlotState(**{k: s[k] for k in _SLOT}) for s in line["slots"]), key=lambda s: s.slot))
+        if last.get("stage") != line["stage"]:
+            # The first pulse read may be from the middle of its stage; then the start is not known.
+            self.stage_since_s = line["t_s"] if last or line["t_s"] < 2 else None
+            self.stage_since_tok = line["output_tok"]
+        if last and line["t_s"] > last["t_s"]:
+            # A difference below 0 is a correction: estimates of running replies were too high. It must count.
+            same_traffic = line["kind"] == last["kind"]
+            self.intervals.append(
+                Interval(
+                    line["t_s"],
+                    line["t_s"] - last["t_s"],
+                    line["output_tok"] - last["output_tok"] if same_traffic else None,
+                    line["loop_lag_s"],
+                    line["cpu_share"],
+                )
+            )
+        self.pulse, self.slots = line, slots
+
+    def on_record(self, line: Mapping[str, Any]) -> None:
+        if line["outcome"] == "failed":
+            self.last_failure = line
+        elif line["outcome"] == "ok" and line["purpose"] != "warmup" and line["t_sent_s"] is not None:
+            first, last = line["t_first_s"], line["t_last_s"]
+            if first is not None and last is not None:
+                sent = line["t_sent_s"]
+                self._requests.append((line["t_end_s"], first - sent, last - sent, line["kind"]))
+
+    def on_session(self, line: Mapping[str, Any]) -> None:
+        if line["outcome"] == "completed":
+            self.verified[line["verified"]] += 1
+
+    def on_engine(self, line: Mapping[str, Any]) -> None:
+        if line.get("error"):
+            self._engine_error = (line["t_s"], line["error"])
+        else:
+            self._samples.append((line["t_s"], line["values"]))
+
+    # ---- reading
+
+    @property
+    def stage(self) -> str:
+        return str(self.pulse.get("stage", "setup"))
+
+    @property
+    def emulated(self) -> bool:
+        engine = self.manifest.get("engine")
+        return isinstance(engine, Mapping) and engine.get("kind") == "emulated"
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.manifest.get("ended"))
+
+    def shown_phase(self, slot: SlotState, gauges: Gauges) -> str:
+        """A request without its first chunk is in the engine's queue or in prefill; the client cannot tell them apart,
+        the engine can as long as nothing waits at all."""
+        return "prefill" if slot.phase == "queue" and gauges.waiting == 0 else slot.phase
+
+    def output_rate(self) -> float | None:
+        """Output tok/s over the last seconds; None before there are two pulses of this traffic."""
+        end = self.pulse.get("t_s", 0.0)
+        tok = span = 0.0
+        for one in reversed(self.intervals):
+            if one.t_s <= end - RATE_S:
+                break
+            if one.tok is not None:
+                tok, span = tok + one.tok, span + one.span_s
+        return max(0.0, tok / span) if span else None
+
+    def stage_rate(self) -> float | None:
+        """Output tok/s since the stage began; None when its beginning was not seen."""
+        if self.stage_since_s is None or self.pulse["t_s"] <= self.stage_since_s:
+            return None
+        return (self.pulse["output_tok"] - self.stage_since_tok) / (self.pulse["t_s"] - self.stage_since_s)
+
+    def history(self, columns: int, bucket_s: float) -> list[float | None]:
+        """Output tok/s in `columns` steps of `bucket_s` up to now, oldest first. Steps lie on a fixed grid in run time,
+        so that the picture moves by whole columns and a column's height stays what it was."""
+        if not self.intervals:
+            return [None] * columns
+        tok = [0.0] * columns
+        span = [0.0] * columns
+        last = int(self.intervals[-1].t_s / bucket_s)
+        for one in reversed(self.intervals):
+            column = columns - 1 - (last - int(one.t_s / bucket_s))
+            if column < 0:
+                break
+            if one.tok is not None:
+                tok[column] += one.tok
+                span[column] += one.span_s
+        return [max(0.0, t / s) if s else None for t, s in zip(tok, span, strict=True)]
+
+    def health(self) -> tuple[float, float] | None:
+        """(largest loop lag in seconds, mean CPU share) of the client over the last five seconds."""
+        end = self.pulse.get("t_s", 0.0)
+        recent = [one for one in list(self.intervals)[-20:] if one.t_s > end - 5]
+        if not recent:
+            return None
+        span = sum(one.span_s for one in recent)
+        return max(one.lag_s for one in recent), sum(one.cpu_share * one.span_s for one in recent) / span
+
+    def latencies(self) -> Latencies:
+        end, kind = self.pulse.get("t_s", 0.0), self.pulse.get("kind", "agent")
+        recent = [r for r in self._requests if r[0] > end - RECENT_S and r[3] == kind]
+        if not recent:
+            return Latencies()
+        ttft = sorted(r[1] for r in recent)
+        e2el = sorted(r[2] for r in recent)
+        return Latencies(len(recent), _quantile(ttft, 0.5), _quantile(ttft, 0.95), _quantile(e2el, 0.5))
+
+    def gauges(self) -> Gauges:
+        """The engine's gauges at the last pulse; without values when the last good sample is older than 5 s."""
+        now_s = self.pulse.get("t_s", 0.0)
+        error_s, error = self._engine_error
+        if not self._samples or now_s - self._samples[-1][0] > ENGINE_STALE_S:
+            return Gauges(error=error if now_s - error_s < 2 * ENGINE_STALE_S else "")
+        t_s, new = self._samples[-1]
+        old = next(values for t, values in self._samples if t >= t_s - HITS_S)
+        running, waiting = _whole(new, "vllm:num_requests_running"), _whole(new, "vllm:num_requests_waiting")
+        backlog = None
+        if running is not None and waiting is not None and "in_flight" in self.pulse:
+            backlog = max(0, self.pulse["in_flight"] - running - waiting)
+        accepted = _ratio(old, new, "vllm:spec_decode_num_accepted_tokens", "vllm:spec_decode_num_drafts")
+        return Gauges(
+            running=running,
+            waiting=waiting,
+            kv_share=_value(new, "vllm:kv_cache_usage_perc"),
+            hits=_ratio(old, new, "vllm:prefix_cache_hits", "vllm:prefix_cache_queries"),
+            acceptance=None if accepted is None else 1 + accepted,
+            preemptions=_whole(new, "vllm:num_preemptions"),
+            backlog=backlog,
+        )
+
+
+def busiest(slots: tuple[SlotState, ...]) -> list[SlotState]:
+    """Decoding sessions first, then those that wait for their first token, tools, thinking, idle; faster ones first."""
+    return sorted(slots, key=lambda s: (RANK.get(s.phase, 9), -s.tok_s, s.slot))
+
+
+def _quantile(ordered: list[float], q: float) -> float:
+    """Linear interpolation between order statistics, as NumPy's default."""
+    place = q * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def _value(values: Mapping[str, float], name: str) -> float | None:
+    """Counters carry `_total` in the exposition format and may lose it in a parser."""
+    return values.get(name, values.get(name + "_total"))
+
+
+def _whole(values: Mapping[str, float], name: str) -> int | None:
+    value = _value(values, name)
+    return None if value is None else round(value)
+
+
+def _ratio(old: Mapping[str, float], new: Mapping[str, float], part: str, whole: str) -> float | None:
+    """Growth of `part` over growth of `whole`; None when nothing happened or a counter was reset."""
+    ends = [_value(values, name) for values in (old, new) for name in (part, whole)]
+    if any(v is None for v in ends):
+        return None
+    part_0, whole_0, part_1, whole_1 = ends
+    if whole_1 <= whole_0 or part_1 < part_0:  # type: ignore[operator]
+        return None
+    return (part_1 - part_0) / (whole_1 - whole_0)  # type: ignore[operator]

@@ -1,0 +1,169 @@
+"""The session table of the live screen: a row a slot, as many as fit, side by side where the screen is wide."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from simulator.core.record import SlotState
+from simulator.view.cells import Glyphs, Part, clean, clip, count, rate, seconds
+from simulator.view.header import engine_field
+from simulator.view.sparkline import bar
+from simulator.view.state import Gauges, LiveState, busiest
+
+PHASE_STYLE = {
+    "decode": "bold green",
+    "prefill": "bold cyan",
+    "queue": "bold yellow",
+    "tool": "magenta",
+    "think": "blue",
+    "backoff": "bold red",
+    "setup": "yellow",
+    "done": "dim green",
+    "idle": "dim",
+}
+#: rows of sessions that do nothing on the engine stand back
+_QUIET = ("think", "idle", "done", "setup")
+_PHASE = 7
+_CONTEXT = 7
+_TTFT = 7
+_RATE = 6
+_PANE = 76
+_GUTTER = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Widths in cells; 0: the column is left out. context_window: tokens that fill the bar."""
+
+    slot: int
+    session: int
+    task: int
+    turn: int
+    context: int
+    bar: int
+    ttft: int
+    rate: int
+    context_window: int
+
+
+def table(
+    state: LiveState, gauges: Gauges, width: int, rows: int, glyphs: Glyphs
+) -> tuple[list[list[Part]], list[SlotState]]:
+    """Lines (one of headings, then at most `rows`) and the sessions that found no room. In slot order when all fit, so
+    that rows stay where they are; busiest first when not."""
+    slots = state.slots
+    panes = 1
+    if len(slots) > rows:
+        panes = max(1, min(-(-len(slots) // max(1, rows)), (width + _GUTTER) // (_PANE + _GUTTER)))
+    fits = len(slots) <= rows * panes
+    ordered = list(slots) if fits else busiest(slots)
+    shown, hidden = ordered[: rows * panes], ordered[rows * panes :]
+    pane_width = (width - _GUTTER * (panes - 1)) // panes
+    columns = layout(state, pane_width)
+    deep = -(-len(shown) // panes) if fits else rows
+    lines = [_side_by_side([headings(columns)] * panes)]
+    for row in range(deep):
+        cells = [
+            _row(shown[pane * deep + row], state, gauges, columns, glyphs)
+            for pane in range(panes)
+            if pane * deep + row < len(shown)
+        ]
+        lines.append(_side_by_side(cells))
+    return lines, hidden
+
+
+def layout(state: LiveState, width: int) -> Columns:
+    """Columns for a pane of `width`: the least telling ones go first until the task has room for its name."""
+    slots = state.slots
+    slot = max(4, len(str(max((s.slot for s in slots), default=0))) + 1)
+    turn = max(5, 2 * len(str(max((s.turns for s in slots), default=0))) + 1)
+    session = max((cell_len(clean(s.session)) for s in slots), default=0)
+    fields = {"session": min(session, 12), "bar": 8, "ttft": _TTFT, "turn": turn, "context": _CONTEXT, "rate": _RATE}
+    if width < 100:
+        del fields["session"]
+
+    def left() -> int:
+        return width - slot - _PHASE - 3 - sum(fields.values()) - len(fields)
+
+    for name in ("bar", "session", "ttft", "turn", "context", "rate"):
+        if left() < 12:
+            fields.pop(name, None)
+    task = max(4, min(left(), max((cell_len(clean(s.task)) for s in slots), default=4), 40))
+    if "bar" in fields:
+        fields["bar"] += min(32, max(0, left() - task))
+    return Columns(
+        slot=slot,
+        task=task,
+        context_window=_context_window(state),
+        **{name: fields.get(name, 0) for name in ("session", "turn", "context", "bar", "ttft", "rate")},
+    )
+
+
+def headings(columns: Columns) -> list[Part]:
+    named = [
+        ("slot".rjust(columns.slot), columns.slot),
+        ("session".ljust(columns.session)[: columns.session], columns.session),
+        ("task".ljust(columns.task), columns.task),
+        ("turn".rjust(columns.turn), columns.turn),
+        ("phase".ljust(_PHASE), _PHASE),
+        ("context".rjust(columns.context), columns.context),
+        (" " * columns.bar, columns.bar),
+        ("TTFT".rjust(columns.ttft), columns.ttft),
+        ("tok/s".rjust(columns.rate), columns.rate),
+    ]
+    return [(" ".join(text for text, width in named if width) + " ", "dim underline")]
+
+
+def more_line(state: LiveState, hidden: Sequence[SlotState], gauges: Gauges) -> list[Part]:
+    """`+12 more (8 think, 4 tool)`; nothing when all are shown."""
+    if not hidden:
+        return []
+    phases = Counter(state.shown_phase(s, gauges) for s in hidden)
+    what = ", ".join(f"{n} {clean(phase)}" for phase, n in phases.most_common())
+    return [(f" +{len(hidden)} more ", "bold"), (f"({what})", "dim")]
+
+
+def _row(slot: SlotState, state: LiveState, gauges: Gauges, columns: Columns, glyphs: Glyphs) -> list[Part]:
+    phase = state.shown_phase(slot, gauges)
+    plain = "dim" if phase in _QUIET else ""
+    turn = slot.turn if phase == "done" else min(slot.turn + 1, slot.turns)
+    before = str(slot.slot).rjust(columns.slot) + " "
+    if columns.session:
+        before += clip(slot.session, columns.session, glyphs.more) + " "
+    before += clip(slot.task, columns.task, glyphs.more) + " "
+    if columns.turn:
+        before += f"{turn}/{slot.turns}".rjust(columns.turn) + " "
+    parts: list[Part] = [(before, plain), (clip(phase, _PHASE, glyphs.more), PHASE_STYLE.get(phase, ""))]
+    if columns.context:
+        parts.append((" " + count(slot.context_tok, _CONTEXT).rjust(columns.context), plain))
+    if columns.bar:
+        share = slot.context_tok / columns.context_window
+        filled, rest = bar(share, columns.bar, glyphs)
+        colour = "red" if share > 0.95 else "yellow" if share > 0.8 else "blue" if plain else "green"
+        parts += [(" ", ""), (filled, colour), (rest, "dim")]
+    after = ""
+    if columns.ttft:
+        after += " " + seconds(slot.ttft_s, glyphs.dash).rjust(columns.ttft)
+    if columns.rate:
+        after += " " + (rate(slot.tok_s) if phase == "decode" else glyphs.dash).rjust(columns.rate)
+    return [*parts, (after + " ", plain)]
+
+
+def _side_by_side(panes: list[list[Part]]) -> list[Part]:
+    line = list(panes[0])
+    for pane in panes[1:]:
+        line += [(" " * _GUTTER, ""), *pane]
+    return line
+
+
+def _context_window(state: LiveState) -> int:
+    """The engine's window in tokens; where the manifest is silent, the power of two above the longest context."""
+    window = engine_field(state.manifest, "max_model_len")
+    if isinstance(window, int) and window > 0:
+        return window
+    longest = max((s.context_tok for s in state.slots), default=0)
+    return max(8192, 1 << max(0, longest - 1).bit_length())
