@@ -1,4 +1,4 @@
-"""Which files of a workspace tools look at: .gitignore rules as git and ripgrep read them, path-sorted on every machine.
+"""Which files of a workspace tools look at: .gitignore rules as git and ripgrep read them, sorted by path everywhere.
 
 pathspec matches the patterns of one file; here is only the nesting: rules of deeper folders win over those above.
 """

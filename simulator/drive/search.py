@@ -1,0 +1,85 @@
+"""Searching files as ripgrep does by default, with the same result on every machine."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from simulator.core.action import Hit, Matches
+from simulator.drive.ignore import walk
+
+MAX_HITS = 300
+#: longer lines (minified code, data) are cut, or one hit could fill a context window
+MAX_LINE_CHARS = 500
+
+
+def search(root: Path, path: str, regex: str, file_pattern: str | None, context_lines: int) -> Matches:
+    """Hits below `path` (a folder or one file, relative to root, "" for all) in path order.
+
+    Hidden, ignored and binary files are skipped unless named by `path` itself. re.error: `regex` is no expression.
+    """
+    pattern = re.compile(regex)
+    if (root / path).is_file():
+        names: Iterable[str] = [path]
+    else:
+        names = walk(root, path.rstrip("/") + "/" if path else "", hidden=False)
+    wanted = _glob(file_pattern)
+    hits: list[Hit] = []
+    total = 0
+    for name in names:
+        if not wanted(name) or (root / name).is_symlink():
+            continue
+        lines = _text_lines(root / name)
+        for index, line in enumerate(lines):
+            if not pattern.search(line):
+                continue
+            total += 1
+            if len(hits) < MAX_HITS:
+                hits.append(_hit(name, lines, index, context_lines))
+    return Matches(tuple(hits), total)
+
+
+def _hit(name: str, lines: list[str], index: int, context: int) -> Hit:
+    before = tuple(line[:MAX_LINE_CHARS] for line in lines[max(0, index - context) : index])
+    after = tuple(line[:MAX_LINE_CHARS] for line in lines[index + 1 : index + 1 + context])
+    return Hit(name, index + 1, lines[index][:MAX_LINE_CHARS], before, after)
+
+
+def _text_lines(path: Path) -> list[str]:
+    """Lines of a text file; none for a binary one. A mark says UTF-16; other bytes that are not UTF-8 are replaced."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return []
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = data.decode("utf-16", errors="replace")
+    elif b"\0" in data:
+        return []
+    else:
+        text = data.decode("utf-8-sig", errors="replace")
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def _glob(file_pattern: str | None) -> Callable[[str], bool]:
+    """ripgrep's --glob: a pattern without "/" is for the name at any depth; {a,b} are alternatives; "!" excludes."""
+    if not file_pattern or file_pattern == "*":
+        return lambda name: True
+    excluded = file_pattern.startswith("!")
+    spec = GitIgnoreSpec.from_lines(expand_braces(file_pattern.removeprefix("!")))
+    return lambda name: spec.match_file(name) != excluded
+
+
+def expand_braces(pattern: str) -> list[str]:
+    """ "*.{ts,tsx}" -> ["*.ts", "*.tsx"]; innermost first, an unpaired brace stays."""
+    found = re.search(r"\{([^{}]*)\}", pattern)
+    if found is None:
+        return [pattern]
+    head, tail = pattern[: found.start()], pattern[found.end() :]
+    return [whole for part in found[1].split(",") for whole in expand_braces(head + part + tail)]

@@ -1,0 +1,210 @@
+"""The agent's tools, done for real in one workspace. Whatever an action names, nothing outside that folder is touched.
+
+Results hold everything there is; what a client shows of it (line ranges, cuts, wording) is the profile's business.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from simulator.core.action import (
+    Action,
+    Command,
+    Complete,
+    Definitions,
+    Edit,
+    Edited,
+    EditFailed,
+    FileText,
+    Finished,
+    ListFiles,
+    Outcome,
+    Outline,
+    Ran,
+    ReadFile,
+    Refused,
+    Search,
+    Write,
+)
+from simulator.drive.commands import CommandRunner
+from simulator.drive.edits import FailedBlock, apply_blocks
+from simulator.drive.extract import Unreadable, decode, document
+from simulator.drive.ignore import entries, rules_at
+from simulator.drive.listing import list_files
+from simulator.drive.outline import definitions, is_source
+from simulator.drive.search import search
+
+MAX_FILE_BYTES = 20_000_000
+MAX_OUTLINED = 50
+
+
+class _NotDone(Exception):
+    """str() is the reason of a Refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """root: the workspace; shown_root: the path that prompts show for it, mapped both ways in commands and outputs.
+
+    documents: "extracted" or "raw" (core.task.Style); context_lines: around each search hit.
+    Holds no state besides the files, so threads may share it as far as they may share the files.
+    """
+
+    root: Path
+    shown_root: str
+    runner: CommandRunner
+    documents: str = "extracted"
+    context_lines: int = 1
+    _real: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_real", Path(os.path.realpath(self.root)))
+
+    def do(self, action: Action) -> Outcome:
+        try:
+            match action:
+                case ListFiles():
+                    return list_files(self._real, self._folder(action.path), action.recursive)
+                case ReadFile():
+                    return self._read(action.path)
+                case Search():
+                    return self._search(action)
+                case Definitions():
+                    return self._definitions(action.path)
+                case Edit():
+                    return self._edit(action)
+                case Write():
+                    return self._write(action)
+                case Command():
+                    return self._command(action)
+                case Complete():
+                    return Finished()
+        except _NotDone as refusal:
+            return Refused(str(refusal))
+        except OSError as error:
+            return Refused(f"{error.strerror or error}: {getattr(action, 'path', '')}")
+
+    # paths
+
+    def _inside(self, path: str) -> str:
+        """Relative POSIX path ("" for the root) of what `path` means, symbolic links followed; else _NotDone."""
+        if "\0" in path:
+            raise _NotDone("The path contains a NUL character")
+        for base in (self.shown_root.rstrip("/"), str(self.root), str(self._real)):
+            if path == base or path.startswith(base + "/"):
+                path = path[len(base) + 1 :] or "."
+                break
+        real = Path(os.path.realpath(self._real / path))  # an absolute path replaces the root here, and fails below
+        if not real.is_relative_to(self._real):
+            raise _NotDone(f"The path is outside the workspace: {path}")
+        relative = real.relative_to(self._real)
+        if ".git" in relative.parts:
+            raise _NotDone(f"The path is inside .git, which tools leave alone: {path}")
+        return "" if relative == Path(".") else relative.as_posix()
+
+    def _folder(self, path: str) -> str:
+        inside = self._inside(path)
+        if not (self._real / inside).is_dir():
+            raise _NotDone(f"No such folder: {path}")
+        return inside
+
+    def _bytes(self, path: str) -> bytes:
+        """Content of a regular file of at most 20 MB."""
+        full = self._real / self._inside(path)
+        try:
+            found = full.stat()
+        except FileNotFoundError:
+            raise _NotDone(f"No such file: {path}") from None
+        if stat.S_ISDIR(found.st_mode):
+            raise _NotDone(f"This is a folder, not a file: {path}")
+        if not stat.S_ISREG(found.st_mode):
+            raise _NotDone(f"This is not a regular file: {path}")
+        if found.st_size > MAX_FILE_BYTES:
+            raise _NotDone(f"The file is too large to read ({found.st_size / 1e6:.1f} MB, the limit is 20 MB): {path}")
+        return full.read_bytes()
+
+    # actions
+
+    def _read(self, path: str) -> Outcome:
+        data = self._bytes(path)
+        try:
+            text = document(path, data) if self.documents == "extracted" else None
+        except Unreadable as error:
+            raise _NotDone(f"No text could be read from the document {path}: {error}") from error
+        if text is not None:
+            return FileText(text, extracted=True)
+        if self.documents == "raw":
+            return FileText(data.decode(errors="replace"))
+        return FileText(decode(data)[0])
+
+    def _search(self, action: Search) -> Outcome:
+        path = self._inside(action.path)
+        if not (self._real / path).exists():
+            raise _NotDone(f"No such file or folder: {action.path}")
+        try:
+            return search(self._real, path, action.regex, action.file_pattern, self.context_lines)
+        except re.error as error:
+            raise _NotDone(f"The regular expression {action.regex!r} is not valid: {error}") from error
+
+    def _definitions(self, path: str) -> Outcome:
+        inside = self._inside(path)
+        if (self._real / inside).is_file():
+            names = [inside]
+        else:
+            folder = self._folder(path)
+            folder = folder + "/" if folder else ""
+            found = entries(self._real, folder, rules_at(self._real, folder), hidden=False)
+            names = [e.path for e in found if not e.folder and not e.link and is_source(e.path)][:MAX_OUTLINED]
+        outlined = ((name, definitions(name, decode(self._bytes(name))[0])) for name in names)
+        return Outline(tuple((name, lines) for name, lines in outlined if lines))
+
+    def _edit(self, action: Edit) -> Outcome:
+        inside = self._inside(action.path)
+        created = not (self._real / inside).exists() and all(not search for search, _ in action.blocks)
+        before, encoding = ("", "utf-8") if created else decode(self._bytes(action.path))
+        after = apply_blocks(before, action.blocks)
+        if isinstance(after, FailedBlock):
+            return EditFailed(inside, after.index, before)
+        return self._save(inside, before, after, encoding, created)
+
+    def _write(self, action: Write) -> Outcome:
+        inside = self._inside(action.path)
+        if not (self._real / inside).exists():
+            return self._save(inside, "", action.content, "utf-8", created=True)
+        before, encoding = decode(self._bytes(action.path))
+        return self._save(inside, before, action.content, encoding, created=False)
+
+    def _save(self, inside: str, before: str, after: str, encoding: str, created: bool) -> Edited:
+        full = self._real / inside
+        full.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            data = after.encode(encoding)
+        except UnicodeEncodeError:  # new text has characters that the file's old encoding lacks
+            data = after.encode("utf-8", errors="surrogatepass")
+        full.write_bytes(data)
+        return Edited(inside, before, after, created)
+
+    def _command(self, action: Command) -> Ran:
+        command = _swap(action.command, self.shown_root.rstrip("/"), str(self._real))
+        ran = self.runner.run(command, self._real, action.timeout_s)
+        shown = _swap(ran.output, str(self._real), self.shown_root.rstrip("/"))
+        return Ran(ran.exit_code, shown, ran.timed_out)
+
+
+def apply_earlier(toolbox: Toolbox, actions: Sequence[Action]) -> None:
+    """Bring a workspace to where a session in its middle stands: what changed files is done again, the rest is not."""
+    for action in actions:
+        if isinstance(action, Edit | Write) or (isinstance(action, Command) and action.effects):
+            toolbox.do(action)
+
+
+def _swap(text: str, old: str, new: str) -> str:
+    """Replace a folder's path where the whole path stands, not where it begins a longer name."""
+    if old == new or old not in text or not PurePosixPath(old).is_absolute():
+        return text
+    return re.sub(rf"{re.escape(old)}(?![\w-])", lambda _: new, text)

@@ -1,0 +1,207 @@
+"""The tool process: owns all workspaces and runs their tools, so that none of it disturbs the clocks of the load
+generator. Started by toolhost.ToolHost; speaks length-prefixed pickle on an inherited socket (both ends are ours).
+
+A frame is 8 bytes of length, big-endian, and a pickle: (number, operation, arguments) there, (number, result or
+Failure) back, in any order. End of file means that the other side is gone: kill what runs and go as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import shutil
+import signal
+import socket
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from simulator.core.action import Action, Outcome
+from simulator.core.task import Check
+from simulator.drive.checking import run_check
+from simulator.drive.commands import Scratch, ShellRunner
+from simulator.drive.processes import kill_marked
+from simulator.drive.toolbox import Toolbox, apply_earlier
+from simulator.drive.workspace import Repository, Workspace
+from simulator.errors import SimError
+
+LENGTH = 8
+NICE = 5  # below the load generator and an engine on the same machine
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """t_start, t_end: time.monotonic() of the work itself, the same clock in every process of a machine."""
+
+    outcome: Outcome
+    t_start: float
+    t_end: float
+
+
+@dataclass(frozen=True, slots=True)
+class PastTurn:
+    """A turn that counts as done when a session starts in its middle; committed when it has a `message`."""
+
+    actions: tuple[Action, ...]
+    message: str = ""
+    when_s: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """error: what the caller shall raise."""
+
+    error: SimError
+
+
+@dataclass(slots=True)
+class Bench:
+    """One session's place. `lock`: a session does one thing at a time, whatever threads there are."""
+
+    toolbox: Toolbox
+    workspace: Workspace | None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+def mark_of(scratch: Path) -> bytes:
+    """Part of the environment of the tool process and of everything that it starts."""
+    return b"HOME=" + os.fsencode(scratch) + b"/"
+
+
+def frame(message: object) -> bytes:
+    payload = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    return len(payload).to_bytes(LENGTH, "big") + payload
+
+
+class Server:
+    """The operations are the methods that `operations` lists, called on pool threads."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._runner = ShellRunner(scratch)
+        self._benches: dict[str, Bench] = {}
+
+    def operations(self) -> dict[str, Callable[..., object]]:
+        return {
+            "open": self.open,
+            "setup": self.setup,
+            "do": self.do,
+            "commit": self.commit,
+            "check": self.check,
+            "finish": self.finish,
+        }
+
+    def open(self, session: str, root: Path, shown_root: str, documents: str, context_lines: int) -> None:
+        toolbox = Toolbox(root, shown_root, self._runner, documents, context_lines)
+        self._benches[session] = Bench(toolbox, None)
+
+    def setup(
+        self,
+        session: str,
+        repository: Repository,
+        root: Path,
+        shown_root: str,
+        documents: str,
+        context_lines: int,
+        earlier: Sequence[PastTurn],
+    ) -> float:
+        began = time.monotonic()
+        workspace = repository.checkout(root, session)
+        toolbox = Toolbox(root, shown_root, self._runner, documents, context_lines)
+        for turn in earlier:
+            apply_earlier(toolbox, turn.actions)
+            if turn.message:
+                workspace.commit(turn.message, turn.when_s)
+        self._benches[session] = Bench(toolbox, workspace)
+        return time.monotonic() - began
+
+    def do(self, session: str, action: Action) -> Done:
+        bench = self._bench(session)
+        with bench.lock:
+            began = time.monotonic()
+            outcome = bench.toolbox.do(action)
+            return Done(outcome, began, time.monotonic())
+
+    def commit(self, session: str, message: str, when_s: int) -> str | None:
+        bench = self._bench(session)
+        with bench.lock:
+            return self._workspace(session).commit(message, when_s)
+
+    def check(self, session: str, check: Check) -> list[str]:
+        bench = self._bench(session)
+        with bench.lock:
+            return run_check(bench.toolbox.root, check, self._runner)
+
+    def finish(self, session: str, keep: bool) -> tuple[str, str]:
+        bench = self._bench(session)
+        with bench.lock:
+            workspace = self._workspace(session)
+            compared = workspace.compare()
+            if not keep:
+                workspace.remove()
+        del self._benches[session]
+        return compared
+
+    def _bench(self, session: str) -> Bench:
+        try:
+            return self._benches[session]
+        except KeyError:
+            raise SimError(f"Session {session} has no workspace: call setup or open before its tools.") from None
+
+    def _workspace(self, session: str) -> Workspace:
+        workspace = self._bench(session).workspace
+        if workspace is None:
+            raise SimError(f"The workspace of session {session} was opened without a repository: use setup.")
+        return workspace
+
+
+def serve(server: Server, link: socket.socket, threads: int) -> None:
+    """Answer requests until the other side closes."""
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="tool")
+    sending = threading.Lock()
+    operations = server.operations()
+
+    def work(number: int, name: str, arguments: tuple[Any, ...]) -> None:
+        result: object
+        try:
+            result = operations[name](*arguments)
+        except SimError as error:
+            result = Failure(error)
+        except Exception as error:  # a fault of ours must reach the caller, or it would wait for ever
+            place = f"{name} of session {arguments[0]}"
+            result = Failure(SimError(f"The tool process failed in {place}: {type(error).__name__}: {error}"))
+        with sending, contextlib.suppress(OSError):
+            link.sendall(frame((number, result)))
+
+    stream = link.makefile("rb")
+    while len(head := stream.read(LENGTH)) == LENGTH:
+        size = int.from_bytes(head, "big")
+        body = stream.read(size)
+        if len(body) < size:
+            break
+        pool.submit(work, *pickle.loads(body))
+
+
+def main() -> None:
+    """Arguments: the socket's descriptor, the scratch folder, the number of threads."""
+    descriptor, folder, threads = int(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+    warnings.simplefilter("ignore")  # of document libraries; there is no one to read them
+    os.nice(NICE)
+
+    def leave(*_: object) -> None:
+        kill_marked(mark_of(folder))
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(0)  # pool threads may sit in commands that were just killed
+
+    signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then decides
+    try:
+        serve(Server(Scratch(folder)), socket.socket(fileno=descriptor), threads)
+    finally:
+        leave()
