@@ -64,7 +64,9 @@ class Chunks:
         """Which requests have their chunks here, whole; shape (n,)."""
         at, count = requests["chunks_at"], requests["chunks"]
         held = (at >= 0) & (count > 0) & (at % 2 == 0)
-        return held & (at + BYTES_A_CHUNK * count <= 2 * len(self.words))
+        whole: Mask = at + BYTES_A_CHUNK * count <= 2 * len(self.words)
+        present: Mask = held & whole
+        return present
 
     def first_tok(self, requests: Table) -> Floats:
         """Tokens in each request's first output chunk, NaN where its chunks are not here; shape (n,)."""

@@ -55,7 +55,9 @@ class Table:
         return self.texts[column]
 
     def where(self, mask: Mask) -> Table:
-        """The rows where `mask` (n,) is true, in order."""
+        """The rows where `mask` (n,) is true, in order; itself when all are, since tables are never changed."""
+        if mask.all():
+            return self
         return Table(
             int(np.count_nonzero(mask)),
             {name: column[mask] for name, column in self.numbers.items()},

@@ -34,7 +34,7 @@ class Tail:
             return []
         whole = block[: block.rfind(b"\n") + 1]
         self._at += len(whole)
-        return whole.splitlines()
+        return whole.split(b"\n")[:-1]
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """The same as parsed JSON objects; lines that are none are passed over."""

@@ -1,0 +1,193 @@
+"""Warnings of a summary: what is odd about a run, why that matters, and what to do about it.
+
+A warning is {"code", "what", "why", "cure"}: `what` has the run's figures, the rest is fixed by the code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from simulator.core.stats import P99_NEEDS, ratio
+
+#: code -> (why it matters, what to do)
+REASONS: dict[str, tuple[str, str]] = {
+    "client_limited": (
+        "past these limits the figures describe the load generator, so no comparison is drawn from this run",
+        "give the client idle cores or another machine, or lower the concurrency, and run again",
+    ),
+    "client_unknown": (
+        "without pulses of the load loop nothing shows that the client kept up",
+        "run again with this version; a run killed in its first second has none",
+    ),
+    "no_steady_window": (
+        "ramp-up and ramp-down are inside the figures, so tok/s reads low and latencies mix light and full load",
+        "let the run reach its window: a longer `window_s`, or refill of finished sessions",
+    ),
+    "cut_short": (
+        "the measured window is shorter than planned and its percentiles cover less",
+        "run again to the end before comparing",
+    ),
+    "damage": (
+        "what could not be read is missing from every figure",
+        "expected after a kill or a full disk; run again if more than a few lines are lost",
+    ),
+    "failures": (
+        "latency percentiles cover the survivors only, and survivors are often the short ones",
+        "see the errors table; fix the cause or lower the load before trusting percentiles",
+    ),
+    "censored": (
+        "requests cut off by the end of the run are the long ones, so E2EL and turn latency read low",
+        "lengthen the window or the drain time",
+    ),
+    "usage_missing": (
+        "token counts of these replies are the client's own count or the plan, not the server's",
+        "ask the server for usage (`stream_options.include_usage`), or mend the proxy that drops it",
+    ),
+    "chunk_counts_estimated": (
+        "tokens were spread evenly over chunks, so ITL and TPOT are estimates when a chunk holds several tokens",
+        "use an engine with `continuous_usage_stats`, as vLLM has",
+    ),
+    "length_drift": (
+        "another amount of work was done than planned, so runs with other lengths cannot be compared with this one",
+        "check that the engine honours `ignore_eos` and `min_tokens`, or use live mode",
+    ),
+    "prompt_drift": (
+        "the engine's template or tokenizer differs from the scenario's, so context lengths are not what was planned",
+        "choose the tokenizer of the served model in the scenario",
+    ),
+    "engine_disagrees": (
+        "the engine generated another number of tokens than the client received in the same window",
+        "look for other users of this server, dropped streams, or a proxy that buffers",
+    ),
+    "engine_restarted": (
+        "caches were cold again in the middle of the measurement",
+        "read the engine's log for the cause and run again",
+    ),
+    "scrapes_failed": (
+        "engine gauges cover only part of the run",
+        "check that /metrics answers under load; a busy front end can starve it",
+    ),
+    "front_end_backlog": (
+        "requests wait in the server's API process while its scheduler has nothing: the front end is the limit",
+        "use `--api-server-count`, or check detokenisation of special tokens; the GPU is not what is measured",
+    ),
+    "preemptions": (
+        "the KV cache is too small for this load and requests were computed twice",
+        "lower `--max-num-seqs`, raise `--gpu-memory-utilization`, or use an FP8 KV cache",
+    ),
+    "drift": (
+        "the engine sped up or slowed down inside the window, so its mean depends on when it was taken",
+        "warm up longer, lengthen the window, and look for growing contexts or throttling",
+    ),
+    "wall_gap": (
+        "a part of these sessions' time is unaccounted for, so the wall split is not to be trusted",
+        "please report it with the run folder; it is a fault of the simulator",
+    ),
+    "tool_mismatch": (
+        "tools answered otherwise than in the recording, so the workspace is not the one that was planned",
+        "see the examples; install what the tasks need, or declare a normaliser",
+    ),
+    "not_verified": (
+        "the recorded solution did not pass its check, so tools or workspace are not sound here",
+        "see the sessions' `check`; run the tests of the task repositories",
+    ),
+    "few_requests": (
+        "percentiles of few requests move from run to run by themselves; p99 is left out",
+        "lengthen the window, or repeat the run and compare in pairs",
+    ),
+}
+
+
+def warning(code: str, what: str) -> dict[str, str]:
+    why, cure = REASONS[code]
+    return {"code": code, "what": what, "why": why, "cure": cure}
+
+
+def warnings(summary: dict[str, Any], damage: dict[str, int]) -> list[dict[str, str]]:
+    """All warnings of a summary, the gravest first (in the order of REASONS)."""
+    found = list(_client(summary["client"]))
+    for kind in ("agent", "synthetic"):
+        if summary[kind] is not None:
+            found += _traffic(kind, summary[kind])
+            found += _engine(kind, summary["engine"].get(kind), summary[kind])
+    if summary["engine"]["failed_scrapes"]:
+        found.append(warning("scrapes_failed", f"{summary['engine']['failed_scrapes']} scrapes of /metrics failed"))
+    if damage:
+        found.append(warning("damage", "unreadable: " + ", ".join(f"{n} in {f}" for f, n in sorted(damage.items()))))
+    order = list(REASONS)
+    return sorted(found, key=lambda w: order.index(w["code"]))
+
+
+def _client(client: dict[str, Any]) -> Iterator[dict[str, str]]:
+    if client["verdict"] == "client-limited":
+        yield warning("client_limited", "; ".join(client["reasons"]))
+    elif client["verdict"] == "unknown":
+        yield warning("client_unknown", "the client's health was not recorded in the window")
+
+
+def _traffic(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
+    yield from _window(kind, part)
+    yield from _requests(kind, part["requests"])
+    yield from _tokens(kind, part)
+    if part["drift"] is not None and abs(part["drift"]) > 0.05:
+        yield warning("drift", f"{kind}: second half of the window {part['drift']:+.1%} tok/s against the first")
+    if kind == "agent":
+        yield from _sessions(part)
+
+
+def _window(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
+    if not part["window"]["steady"]:
+        yield warning("no_steady_window", f"{kind}: no measured window, whole-run figures instead")
+    elif part["window"]["note"]:
+        yield warning("cut_short", f"{kind}: {part['window']['note']}, {part['window']['length_s']:.0f} s measured")
+
+
+def _requests(kind: str, requests: dict[str, Any]) -> Iterator[dict[str, str]]:
+    sent = requests["sent"]
+    if requests["failed"]:
+        yield warning("failures", f"{kind}: {requests['failed']} of {sent} requests failed")
+    if requests["cancelled"] > 0.05 * sent:
+        yield warning("censored", f"{kind}: {requests['cancelled']} of {sent} requests were cut off by the end")
+    if sent < P99_NEEDS:
+        yield warning("few_requests", f"{kind}: {sent} requests in the window, p99 needs {P99_NEEDS:,}")
+
+
+def _tokens(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
+    sources, done = part["token_counts"], part["requests"]["ok"]
+    unsure = sources["counted"] + sources["none"]
+    if unsure:
+        yield warning("usage_missing", f"{kind}: {unsure} of {done} replies came without usage")
+    if sources["usage"] + sources["counted"] and (part["tokens_per_chunk"]["mean"] or 0) > 1.05:
+        n = sources["usage"] + sources["counted"]
+        yield warning("chunk_counts_estimated", f"{kind}: {n} of {done} replies without counts per chunk")
+    for key, code, noun in (("output", "length_drift", "output"), ("prompt", "prompt_drift", "prompt")):
+        off = part["planned"][f"{key}_error"]
+        if off is not None and abs(off) > 0.01:
+            yield warning(code, f"{kind}: {noun} tokens {off:+.1%} against the plan")
+
+
+def _sessions(part: dict[str, Any]) -> Iterator[dict[str, str]]:
+    wall, tools = part["wall"], part["tools"]
+    if wall and wall["not_adding_up"]:
+        yield warning("wall_gap", f"parts of {wall['not_adding_up']} of {wall['sessions']} sessions miss their wall")
+    if tools and tools["mismatches"]:
+        example = f", e.g. {tools['examples'][0]}" if tools["examples"] else ""
+        yield warning("tool_mismatch", f"{tools['mismatches']} of {tools['calls']} tool results differ{example}")
+    if part["sessions"]["refuted"]:
+        yield warning("not_verified", f"{part['sessions']['refuted']} recorded solutions failed their check")
+
+
+def _engine(kind: str, engine: dict[str, Any] | None, part: dict[str, Any]) -> Iterator[dict[str, str]]:
+    if engine is None:
+        return
+    if engine["restarted"]:
+        yield warning("engine_restarted", f"{kind}: the engine's counters began again inside the window")
+    if engine["preemptions"]:
+        yield warning("preemptions", f"{kind}: {engine['preemptions']:.0f} preemptions in the window")
+    behind = ratio(engine["backlog_mean"], part["in_flight_mean"])
+    if behind is not None and behind > 0.1 and engine["backlog_mean"] > 2:
+        yield warning("front_end_backlog", f"{kind}: {engine['backlog_mean']:.1f} open requests unknown to it")
+    told = ratio(engine["output_tok_s"], part["output_tok_s"])
+    if told is not None and abs(told - 1) > 0.05 and not engine["restarted"] and part["window"]["length_s"] >= 20:
+        yield warning("engine_disagrees", f"{kind}: the engine counted {told - 1:+.0%} tok/s against the client")

@@ -1,0 +1,76 @@
+"""The client's account of itself: whether what it measured is the engine, or its own limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from simulator.core.latency import client_queue_s, ttft_s
+from simulator.core.stats import describe, mean, quantile, ratio
+from simulator.core.turns import turns_due
+from simulator.core.window import Traffic
+
+#: past any of these, the client may be what was measured.
+#: lateness_share: mean lateness over mean turn latency; in a closed loop it is about the throughput that is lost to it.
+LIMITS = {"loop_lag_p99_s": 0.020, "cpu_share_mean": 0.90, "lateness_share": 0.02}
+LIMITED, OK, UNKNOWN = "client-limited", "ok", "unknown"
+
+
+def health(sample: Traffic) -> dict[str, Any]:
+    """{verdict, reasons, pulses, loop_lag_s: {p50, p99}, cpu_share: {mean, max}, lateness_s, lateness_share,
+    ttft_minus_server_s} over the sample's window.
+
+    loop_lag_s: of the largest lag in each half second, so its p99 errs on the strict side. lateness_s: t_sent - t_due.
+    ttft_minus_server_s: the client's TTFT less the engine's own, where it reports one. The verdict is "unknown" without
+    pulses in the window.
+    """
+    pulses = sample.run.pulses
+    beats = pulses.where(pulses.text("kind").among(sample.kind) & sample.window.holds(pulses["t_s"]))
+    late = client_queue_s(sample.sent)
+    row: dict[str, Any] = {
+        "pulses": beats.n,
+        "loop_lag_s": {"p50": quantile(beats["loop_lag_s"], 0.5), "p99": quantile(beats["loop_lag_s"], 0.99)},
+        "cpu_share": {"mean": mean(beats["cpu_share"]), "max": quantile(beats["cpu_share"], 1.0)},
+        "lateness_s": describe(late),
+        "lateness_share": ratio(mean(late), mean(turns_due(sample).latency_s)),
+        "ttft_minus_server_s": describe(ttft_s(sample.sent) - sample.sent["server_ttft_s"]),
+    }
+    reasons = _past_limits(row)
+    verdict = LIMITED if reasons else OK if beats.n else UNKNOWN
+    return {"verdict": verdict, "reasons": reasons, **row}
+
+
+def _past_limits(row: dict[str, Any]) -> list[str]:
+    lag, cpu, late = row["loop_lag_s"]["p99"], row["cpu_share"]["mean"], row["lateness_share"]
+    found = []
+    if lag is not None and lag > LIMITS["loop_lag_p99_s"]:
+        found.append(f"event-loop lag p99 {lag * 1e3:.0f} ms, limit {LIMITS['loop_lag_p99_s'] * 1e3:.0f} ms")
+    if cpu is not None and cpu > LIMITS["cpu_share_mean"]:
+        found.append(f"the client used {cpu:.0%} of a core, limit {LIMITS['cpu_share_mean']:.0%}")
+    if late is not None and late > LIMITS["lateness_share"]:
+        found.append(f"requests left late by {late:.1%} of a turn, limit {LIMITS['lateness_share']:.0%}")
+    return found
+
+
+def client(samples: Sequence[Traffic]) -> dict[str, Any]:
+    """{verdict, reasons, limits, agent, synthetic}: health of each kind of traffic, and the worst verdict of them."""
+    each = {sample.kind: health(sample) for sample in samples}
+    verdicts = [row["verdict"] for row in each.values()]
+    worst = next((v for v in (LIMITED, UNKNOWN, OK) if v in verdicts), UNKNOWN)
+    reasons = [f"{kind}: {reason}" for kind, row in each.items() for reason in row["reasons"]]
+    return {
+        "verdict": worst,
+        "reasons": reasons,
+        "limits": dict(LIMITS),
+        "agent": each.get("agent"),
+        "synthetic": each.get("synthetic"),
+    }
+
+
+def lateness_tail_s(row: dict[str, Any]) -> float | None:
+    """p99 of lateness with enough requests, else p95."""
+    spread = row["lateness_s"]
+    tail = spread["p99"] if spread["p99"] is not None else spread["p95"]
+    return None if tail is None or not np.isfinite(tail) else float(tail)

@@ -1,0 +1,116 @@
+"""The server's own account over a window, from scrapes of its /metrics."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from simulator.core.record import EngineSample
+from simulator.core.stats import mean, quantile, ratio
+from simulator.core.table import Floats, Table
+from simulator.core.window import Window
+
+RUNNING, WAITING = "vllm:num_requests_running", "vllm:num_requests_waiting"
+KV_USE = "vllm:kv_cache_usage_perc"
+DRAFTS, ACCEPTED = "vllm:spec_decode_num_drafts_total", "vllm:spec_decode_num_accepted_tokens_total"
+QUERIES, HITS = "vllm:prefix_cache_queries_total", "vllm:prefix_cache_hits_total"
+GENERATED, PREEMPTIONS = "vllm:generation_tokens_total", "vllm:num_preemptions_total"
+STARTED = "process_start_time_seconds"
+#: a pulse this near to a scrape tells what was in flight at that moment
+NEAR_S = 1.0
+
+
+def within(samples: Sequence[EngineSample], window: Window) -> list[EngineSample]:
+    """Good scrapes from the last one before the window's start to the last one inside it, in order of time."""
+    good = sorted((s for s in samples if not s.error), key=lambda s: s.t_s)
+    if not window.steady:
+        return good
+    inside = [s for s in good if window.start_s <= s.t_s <= window.end_s]
+    before = [s for s in good if window.start_s - 5.0 <= s.t_s < window.start_s]
+    return before[-1:] + inside
+
+
+def increase(samples: Sequence[EngineSample], name: str) -> tuple[float, float] | None:
+    """(growth of a counter, seconds it took) from the first to the last sample that has it; None with fewer than two.
+    A counter that fell was reset by a restart: what it shows then came since."""
+    seen = [(s.t_s, s.values[name]) for s in samples if name in s.values]
+    if len(seen) < 2:
+        return None
+    steps = [b if b < a else b - a for (_, a), (_, b) in itertools.pairwise(seen)]
+    return float(sum(steps)), seen[-1][0] - seen[0][0]
+
+
+def grown(samples: Sequence[EngineSample], name: str) -> float | None:
+    growth = increase(samples, name)
+    return None if growth is None else growth[0]
+
+
+def acceptance_length(samples: Sequence[EngineSample]) -> float | None:
+    """1 + accepted / drafts: tokens a decode step yields under speculation. None without drafts."""
+    accepted = ratio(grown(samples, ACCEPTED), grown(samples, DRAFTS))
+    return None if accepted is None else 1 + accepted
+
+
+def backlog(samples: Sequence[EngineSample], pulses: Table, kind: str | None = None) -> Floats:
+    """Front-end backlog at each scrape: requests the client has open minus those the engine says are running or
+    waiting; shape (k,), scrapes without a pulse within a second left out."""
+    beats = pulses if kind is None else pulses.where(pulses.text("kind").among(kind))
+    seen = [s for s in samples if RUNNING in s.values and WAITING in s.values]
+    if not seen or not beats.n:
+        return np.zeros(0)
+    at = np.array([s.t_s for s in seen])
+    inside = np.array([s.values[RUNNING] + s.values[WAITING] for s in seen])
+    right = np.clip(np.searchsorted(beats["t_s"], at), 1, max(beats.n - 1, 1))
+    left = np.minimum(right - 1, beats.n - 1)
+    right = np.minimum(right, beats.n - 1)
+    nearest = np.where(at - beats["t_s"][left] <= beats["t_s"][right] - at, left, right)
+    close = np.abs(beats["t_s"][nearest] - at) <= NEAR_S
+    difference: Floats = (beats["in_flight"][nearest] - inside)[close]
+    return difference
+
+
+def restarted(samples: Sequence[EngineSample]) -> bool:
+    starts = {s.values[STARTED] for s in samples if STARTED in s.values}
+    fell = any(
+        b.values[GENERATED] < a.values[GENERATED]
+        for a, b in itertools.pairwise(samples)
+        if GENERATED in a.values and GENERATED in b.values
+    )
+    return len(starts) > 1 or fell
+
+
+def engine(samples: Sequence[EngineSample], window: Window, pulses: Table, kind: str) -> dict[str, Any] | None:
+    """Gauges and counter growth over a window; None when nothing was scraped inside it.
+
+    {scrapes, running_mean, running_max, waiting_mean, waiting_max, kv_use_mean, kv_use_max, prefix_hit_share,
+    preemptions, acceptance_length, output_tok_s, backlog_mean, backlog_p95, restarted}; shares are 0 to 1.
+    """
+    chosen = within(samples, window)
+    inside = [s for s in chosen if not window.steady or s.t_s >= window.start_s]
+    if not inside:
+        return None
+
+    def gauge(name: str) -> Floats:
+        return np.array([s.values[name] for s in inside if name in s.values], dtype=np.float64)
+
+    behind = backlog(inside, pulses, kind)
+    made = increase(chosen, GENERATED)
+    return {
+        "scrapes": len(inside),
+        "running_mean": mean(gauge(RUNNING)),
+        "running_max": quantile(gauge(RUNNING), 1.0),
+        "waiting_mean": mean(gauge(WAITING)),
+        "waiting_max": quantile(gauge(WAITING), 1.0),
+        "kv_use_mean": mean(gauge(KV_USE)),
+        "kv_use_max": quantile(gauge(KV_USE), 1.0),
+        "prefix_hit_share": ratio(grown(chosen, HITS), grown(chosen, QUERIES)),
+        "preemptions": grown(chosen, PREEMPTIONS),
+        "acceptance_length": acceptance_length(chosen),
+        "output_tok_s": None if made is None else ratio(*made),
+        "backlog_mean": mean(behind),
+        "backlog_p95": quantile(behind, 0.95),
+        "restarted": restarted(chosen),
+    }

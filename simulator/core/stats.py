@@ -1,0 +1,120 @@
+"""Small statistics with one rule: what cannot be known is None, never 0 and never NaN."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from simulator.core.table import Floats, Ints
+
+#: p99 of fewer requests than this is decided by a handful of them, so it is left out and p95 stands last
+P99_NEEDS = 1_000
+QUANTILES = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99}
+
+
+def finite(value: float | np.floating[Any] | None) -> float | None:
+    """The value as a float; None for None, NaN and infinities."""
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def ratio(part: float | None, whole: float | None) -> float | None:
+    """part / whole; None when either is unknown or the whole is 0."""
+    return finite(part / whole) if part is not None and whole else None
+
+
+def known(values: Floats) -> Floats:
+    held: Floats = values[np.isfinite(values)]
+    return held
+
+
+def mean(values: Floats) -> float | None:
+    held = known(values)
+    return float(held.mean()) if len(held) else None
+
+
+def quantile(values: Floats, q: float) -> float | None:
+    """Linear interpolation between order statistics (NumPy's default), over the known values."""
+    held = known(values)
+    return float(np.quantile(held, q)) if len(held) else None
+
+
+def describe(values: Floats, *, of: int | None = None, failed: int = 0) -> dict[str, Any]:
+    """A distribution of one value a request (or turn, session, call): {n, of, failed, mean, min, p50, p90, p95, p99,
+    max}, in the values' unit.
+
+    n: how many values there are. of: how many things could have had one; the rest failed or were undefined. p99 is None
+    with fewer than 1,000 values.
+    """
+    held = known(values)
+    n = len(held)
+    row: dict[str, Any] = {"n": n, "of": len(values) if of is None else of, "failed": failed}
+    row["mean"] = float(held.mean()) if n else None
+    row["min"] = float(held.min()) if n else None
+    row |= {name: float(np.quantile(held, q)) if n else None for name, q in QUANTILES.items()}
+    if n < P99_NEEDS:
+        row["p99"] = None
+    row["max"] = float(held.max()) if n else None
+    return row
+
+
+def jain(values: Floats) -> float | None:
+    """Jain's fairness index (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has everything. None with
+    fewer than two known values, or when all are 0. Source: Jain, Chiu, Hawe, DEC-TR-301, 1984."""
+    held = known(values)
+    if len(held) < 2 or not held.any():
+        return None
+    scaled = held / np.abs(held).max()  # so that squares neither overflow nor vanish
+    return float(scaled.sum() ** 2 / (len(scaled) * np.square(scaled).sum()))
+
+
+class GapHistogram:
+    """Weighted distribution of gaps too many to keep: 300 million fit in 42 MB.
+
+    Buckets are one microsecond, the resolution of the stored gaps, below a second, and one millisecond above; quantiles
+    are a bucket's value, the smallest that reaches the wanted share of the weight. Mean and maximum are exact.
+    """
+
+    FINE_US = 1_000_000
+    COARSE_US = 1_000
+
+    def __init__(self) -> None:
+        self._fine = np.zeros(self.FINE_US)
+        self._coarse = np.zeros(2**32 // self.COARSE_US + 1)
+        self._sum_us = 0.0
+        self._max_us = -math.inf
+        self.weight = 0
+
+    def add(self, gap_us: Floats, weight: Ints) -> None:
+        """gap_us, weight: (n,); a weight of k counts as k equal gaps."""
+        if not len(gap_us):
+            return
+        rounded = np.rint(gap_us).astype(np.int64)
+        fine = rounded < self.FINE_US
+        self._fine += np.bincount(rounded[fine], weights=weight[fine], minlength=self.FINE_US)
+        np.add.at(self._coarse, rounded[~fine] // self.COARSE_US, weight[~fine])
+        self._sum_us += float(np.dot(gap_us, weight))
+        self._max_us = max(self._max_us, float(gap_us[weight > 0].max(initial=-math.inf)))
+        self.weight += int(weight.sum())
+
+    def quantile_s(self, q: float) -> float | None:
+        """Seconds; None of an empty histogram."""
+        if not self.weight:
+            return None
+        wanted = q * self.weight
+        below = self._fine.sum()
+        if wanted <= below:
+            return float(np.searchsorted(np.cumsum(self._fine), wanted)) * 1e-6
+        bucket = np.searchsorted(np.cumsum(self._coarse), wanted - below)
+        return float(min(bucket * self.COARSE_US, self._max_us)) * 1e-6
+
+    def describe(self, requests: int) -> dict[str, Any]:
+        """{n, requests, mean, p50, p90, p95, p99, max} in seconds; n: the total weight. p99 needs 1,000 requests."""
+        row: dict[str, Any] = {"n": self.weight, "requests": requests}
+        row["mean"] = self._sum_us / self.weight * 1e-6 if self.weight else None
+        row |= {name: self.quantile_s(q) for name, q in QUANTILES.items()}
+        if requests < P99_NEEDS:
+            row["p99"] = None
+        row["max"] = self._max_us * 1e-6 if self.weight else None
+        return row
