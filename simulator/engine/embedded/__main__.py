@@ -1,0 +1,97 @@
+"""`python -m simulator.engine.embedded --port P --params FILE`: serves until SIGTERM or SIGINT."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import os
+import signal
+import sys
+from pathlib import Path
+
+import orjson
+import uvloop
+from aiohttp import web
+
+from simulator.engine.embedded.config import DEFAULT_PARAMS, load_params
+from simulator.engine.embedded.faults import load_faults
+from simulator.engine.embedded.server import Server
+from simulator.errors import SimError, UsageError
+
+
+def parse(argv: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="simulator.engine.embedded", description="An emulated OpenAI-compatible engine."
+    )
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000, help="0 lets the system choose")
+    parser.add_argument("--params", type=Path, default=DEFAULT_PARAMS, help="engine settings, YAML")
+    parser.add_argument("--faults", type=Path, help="fault schedule, YAML")
+    parser.add_argument("--seed", type=int, default=0, help="of replies and draft acceptance")
+    parser.add_argument("--api-key-env", metavar="NAME", help="environment variable that holds the API key")
+    parser.add_argument("--ready-fd", type=int, help="where to write one JSON line once the port listens")
+    parser.add_argument("--with-parent", action="store_true", help="end when standard input closes")
+    return parser.parse_args(argv)
+
+
+def build(args: argparse.Namespace) -> Server:
+    params = load_params(args.params)
+    named = args.faults or (args.params.parent / params.faults if params.faults else None)
+    api_key = None
+    if args.api_key_env:
+        api_key = os.environ.get(args.api_key_env)
+        if not api_key:
+            raise UsageError(f"--api-key-env: the environment variable {args.api_key_env} is not set or empty")
+    faults = load_faults(named) if named else None
+    return Server(params, seed=args.seed, api_key=api_key, faults=faults, params_name=args.params.name)
+
+
+async def serve(server: Server, args: argparse.Namespace) -> None:
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    if args.with_parent:
+        loop.add_reader(sys.stdin.fileno(), _stop_at_eof, loop, stop)
+    # a client that goes away cancels its handler, which frees its blocks
+    runner = web.AppRunner(server.app(), access_log=None, handler_cancellation=True, shutdown_timeout=0.2)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, args.host, args.port, backlog=1024)
+        try:
+            await site.start()
+        except OSError as error:
+            raise UsageError(
+                f"cannot listen on {args.host}:{args.port} ({error.strerror}); choose another --port"
+            ) from None
+        port = runner.addresses[0][1]
+        if args.ready_fd is not None:
+            ready = {"port": port, "pid": os.getpid(), "model": server.params.model}
+            with os.fdopen(args.ready_fd, "wb") as pipe:
+                pipe.write(orjson.dumps(ready) + b"\n")
+        sys.stderr.write(f"emulated engine {server.params.model} on http://{args.host}:{port}\n")
+        gc.collect()
+        gc.freeze()  # the vocabulary's tables need no collector's attention
+        await stop.wait()
+    finally:
+        await runner.cleanup()
+
+
+def _stop_at_eof(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    if not os.read(sys.stdin.fileno(), 4096):
+        loop.remove_reader(sys.stdin.fileno())
+        stop.set()
+
+
+def main() -> int:
+    args = parse()
+    try:
+        uvloop.run(serve(build(args), args))
+    except SimError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

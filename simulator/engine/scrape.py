@@ -1,0 +1,120 @@
+"""Reading an engine from outside: /metrics as a flat dict, and who it is (vLLM 0.25-0.33, or ours)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiohttp
+import orjson
+from prometheus_client.parser import text_string_to_metric_families
+
+from simulator.errors import EngineError
+
+#: sample names kept, and what they count; histograms contribute their _sum and _count
+NAMES: dict[str, str] = {
+    "vllm:num_requests_running": "requests in the running batch",
+    "vllm:num_requests_waiting": "requests in the waiting queue",
+    "vllm:kv_cache_usage_perc": "share of KV blocks in use, 1 is all",
+    "vllm:prompt_tokens_total": "prompt tokens processed",
+    "vllm:prompt_tokens_cached_total": "prompt tokens taken from the cache",
+    "vllm:generation_tokens_total": "tokens generated",
+    "vllm:prefix_cache_queries_total": "tokens looked up in the prefix cache",
+    "vllm:prefix_cache_hits_total": "tokens found in the prefix cache",
+    "vllm:num_preemptions_total": "preemptions",
+    "vllm:request_success_total": "requests ended",
+    "vllm:spec_decode_num_drafts_total": "draft rounds",
+    "vllm:spec_decode_num_draft_tokens_total": "draft tokens",
+    "vllm:spec_decode_num_accepted_tokens_total": "draft tokens accepted",
+    "vllm:time_to_first_token_seconds": "server's TTFT",
+    "vllm:inter_token_latency_seconds": "server's gap between chunks",
+    "vllm:request_time_per_output_token_seconds": "server's TPOT",
+    "vllm:e2e_request_latency_seconds": "server's E2EL",
+    "vllm:request_queue_time_seconds": "time in the waiting queue",
+    "vllm:request_prefill_time_seconds": "time from scheduled to first token",
+    "vllm:request_decode_time_seconds": "time from first to last token",
+    "vllm:request_inference_time_seconds": "time from scheduled to last token",
+    "vllm:iteration_tokens_total": "tokens in a step",
+    "process_start_time_seconds": "Unix time at which the process started",
+    "process_cpu_seconds_total": "CPU time of the API process",
+    "process_resident_memory_bytes": "memory of the API process",
+    "embedded:schedule_lag_seconds": "lateness of the emulation's last step",
+    "embedded:schedule_written_off_seconds_total": "lateness of the emulation that was given up",
+}
+
+#: samples that are one process's, so that several of them are not added up
+_NOT_SUMMED = {"process_start_time_seconds", "vllm:kv_cache_usage_perc", "embedded:schedule_lag_seconds"}
+
+
+async def scrape(session: aiohttp.ClientSession, metrics_url: str) -> dict[str, float]:
+    """The values of NAMES that the engine has, labels summed away (the largest, where a sum means nothing).
+    Raises EngineError when there is no answer or it is not Prometheus text."""
+    return flatten(await _text(session, metrics_url))
+
+
+def flatten(text: str) -> dict[str, float]:
+    values: dict[str, float] = {}
+    for family in _families(text):
+        for sample in family.samples:
+            base = sample.name
+            if family.type == "histogram":
+                if base.endswith("_bucket"):
+                    continue
+                base = base.removesuffix("_sum").removesuffix("_count")
+            if base not in NAMES:
+                continue
+            if base in _NOT_SUMMED:
+                values[sample.name] = max(sample.value, values.get(sample.name, sample.value))
+            else:
+                values[sample.name] = values.get(sample.name, 0.0) + sample.value
+    return values
+
+
+async def identify(session: aiohttp.ClientSession, base_url: str) -> dict[str, Any]:
+    """Who answers at base_url (with or without /v1): models (id, max_model_len), version, cache_config (labels of
+    vllm:cache_config_info), process_start_time_s, emulated. What the engine does not tell is empty or None.
+    Raises EngineError when nothing answers."""
+    root = base_url.rstrip("/").removesuffix("/v1")
+    models = await _json(session, f"{root}/v1/models")
+    version: dict[str, Any] = {}
+    families: list[Any] = []
+    try:
+        version = await _json(session, f"{root}/version")
+        families = _families(await _text(session, f"{root}/metrics"))
+    except EngineError:
+        pass  # other OpenAI-compatible servers have neither
+    samples = [sample for family in families for sample in family.samples]
+    cache = next((dict(s.labels) for s in samples if s.name == "vllm:cache_config_info"), {})
+    started = next((s.value for s in samples if s.name == "process_start_time_seconds"), None)
+    return {
+        "models": [{"id": m.get("id"), "max_model_len": m.get("max_model_len")} for m in models.get("data", [])],
+        "version": version.get("version"),
+        "cache_config": cache,
+        "process_start_time_s": started,
+        "emulated": bool(version.get("emulated")) or any(s.name.startswith("embedded:") for s in samples),
+    }
+
+
+def _families(text: str) -> list[Any]:
+    try:
+        return list(text_string_to_metric_families(text))
+    except ValueError as error:
+        raise EngineError(f"/metrics is not Prometheus text ({error}); check the address") from None
+
+
+async def _text(session: aiohttp.ClientSession, url: str) -> str:
+    try:
+        async with session.get(url) as response:
+            if response.status != 200:
+                raise EngineError(f"{url}: HTTP {response.status}; check the address and the API key")
+            return await response.text()
+    except (aiohttp.ClientError, TimeoutError) as error:
+        raise EngineError(f"{url}: no answer ({type(error).__name__}); is the engine running?") from None
+
+
+async def _json(session: aiohttp.ClientSession, url: str) -> dict[str, Any]:
+    text = await _text(session, url)
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise EngineError(f"{url}: the answer is not JSON; check the address") from None
+    return value if isinstance(value, dict) else {}
