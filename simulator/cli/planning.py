@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -13,12 +14,13 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from simulator import tokenizer
+from simulator.cline.profiles import profile
 from simulator.core.action import Action, Outcome
 from simulator.core.scenario import Scenario
 from simulator.core.task import Task
+from simulator.drive.checking import run_check
 from simulator.drive.commands import CommandRunner, ShellRunner, ZygoteRunner
 from simulator.drive.toolbox import Toolbox
-from simulator.drive.toolhost import run_check
 from simulator.drive.workspace import Repository
 from simulator.errors import SimError
 from simulator.store.plans import PlanFolder, PlannedSession, open_plans, prune, save_index, save_session
@@ -121,6 +123,7 @@ _worker: _Worker | None = None  # one a planning process, set by its initializer
 
 def _start_worker(job: _Job) -> None:
     global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends its workers
     _worker = _Worker(job, ZygoteRunner(ShellRunner()))
 
 
@@ -130,30 +133,25 @@ def _plan_one(spec: SessionSpec) -> PlannedSession:
     names = [name for name in catalog.templates() if catalog.kind_of(name) == spec.kind]
     if not names:
         raise SimError(f"no template of kind {spec.kind} under repos/; the clone is incomplete")
-    from simulator.cline.profiles import profile
-
-    task = catalog.make(names[spec.seed % len(names)], spec.seed, spec.size, profile(spec.profile).style)
+    style = profile(spec.profile).style
+    task = catalog.make(names[spec.seed % len(names)], spec.seed, spec.size, style)
     repository = Repository.create(job.folder / f"{spec.session}.git", task.history)
     with tempfile.TemporaryDirectory(prefix="sim-plan-") as scratch:
         root = Path(scratch) / task.name
         repository.checkout(root, spec.session)
-        bench = _Bench(root, shown_dir(spec, task.name), task, repository.head, spec, _worker.runner)
+        bench = _Bench(root, shown_dir(spec, task.name), repository.head, style.documents, _worker.runner)
         made = record(spec, task, bench, Terms(job.scenario, job.model, tokenizer.count))
-    return save_session(job.folder, made, spec.slot, pace.floor_s(made, paced=job.scenario.tools == "paced"))
+    floor_s = pace.floor_s(made, paced=job.scenario.tools == "paced")
+    return save_session(job.folder, made, spec.slot, repository.head, floor_s)
 
 
 class _Bench:
     """A scratch checkout in which a recorded solution is carried out."""
 
-    def __init__(
-        self, root: Path, shown: str, task: Task, head: str, spec: SessionSpec, runner: CommandRunner
-    ) -> None:
-        from simulator.cline.profiles import profile
-
+    def __init__(self, root: Path, shown: str, head: str, documents: str, runner: CommandRunner) -> None:
         self.head = head
         self._root, self._runner = root, runner
-        style = profile(spec.profile).style
-        self._toolbox = Toolbox(root, shown, runner, documents=style.documents)
+        self._toolbox = Toolbox(root, shown, runner, documents=documents)
 
     def do(self, action: Action) -> Outcome:
         return self._toolbox.do(action)

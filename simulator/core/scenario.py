@@ -61,10 +61,9 @@ class Arrival(_Block):
 
 class Output(_Block):
     """forced: the engine must produce exactly the recorded number of tokens (ignore_eos, min = max); else it stops when
-    it likes, up to max_tok if given."""
+    it likes, within the limit that the client itself sets, if any."""
 
     forced: bool = True
-    max_tok: Annotated[int, Field(gt=0)] | None = None
 
 
 class Warmup(_Block):

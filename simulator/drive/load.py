@@ -35,12 +35,14 @@ class LoadShape:
 @dataclass(slots=True)
 class LoadResult:
     """window: (start, end) in run seconds, None when it never opened. ran_dry: slots that had no plan left while the
-    window was open. stopped: why it ended early, "" if it did not."""
+    window was open. stopped: why it ended early, "" if it did not. unverified: sessions played to their end whose
+    result failed its check."""
 
     window: tuple[float, float] | None = None
     ran_dry: int = 0
     stopped: str = ""
     sessions: int = 0
+    unverified: int = 0
 
 
 class Load:
@@ -122,7 +124,8 @@ class Load:
             runner = SessionRunner(self._stage, self._load_plan(name), slot)
             relay = asyncio.create_task(self._relay(runner, slot))
             try:
-                await runner.run()
+                record = await runner.run()
+                self._result.unverified += record.verified is False
             finally:
                 relay.cancel()
                 self._answered[slot].set()

@@ -67,12 +67,12 @@ def kill_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
-def kill_marked(mark: bytes, newer_than: int = 0) -> int:
+def kill_marked(mark: bytes, newer_than: int = 0, spare: int = 0) -> int:
     """SIGKILL every process whose starting environment holds `mark` -> how many. Finds what left its process group.
 
-    newer_than: look only at higher process ids. Needs /proc; elsewhere it finds nothing and groups must do.
+    newer_than: look only at higher process ids; spare: a process id to leave alone. Needs /proc; elsewhere it finds nothing and groups must do.
     """
-    killed: set[int] = set()
+    killed: set[int] = {spare}
     for _ in range(20):  # one that forks while we look is found in the next round
         found = {pid for pid in _pids(newer_than) if mark in _environment(pid)} - killed
         if not found:
@@ -81,7 +81,7 @@ def kill_marked(mark: bytes, newer_than: int = 0) -> int:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         killed |= found
-    return len(killed)
+    return len(killed) - 1
 
 
 def _pids(newer_than: int) -> list[int]:

@@ -59,6 +59,7 @@ class Sender:
         self._now, self._run, self._count = now, run, count
         self._throttle = Throttler(1, 1.0 / starts_per_s, retry_interval=0.005) if starts_per_s else nullcontext()
         self._number = 0
+        self.answered = self.failed = 0
 
     async def send(self, job: Job) -> Reply:
         """Never raises for a failed request; on cancellation the record is written first."""
@@ -129,6 +130,8 @@ class Sender:
 
     def _note(self, job: Job, record: Request, counter: StreamCounter) -> None:
         counter.settle(record.output_tok or 0, record.chunks)
+        self.answered += record.outcome == "ok"
+        self.failed += record.outcome == "failed"
         if job.purpose == "warmup":
             return
         self._meter.requests_done += record.outcome == "ok"

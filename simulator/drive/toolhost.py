@@ -20,6 +20,7 @@ from simulator.core.action import Action
 from simulator.core.task import Check
 from simulator.drive.processes import kill_marked
 from simulator.drive.toolserver import LENGTH, Done, Failure, PastTurn, frame, mark_of
+from simulator.drive.tools import Replayed
 from simulator.drive.workspace import Repository
 from simulator.errors import SimError
 
@@ -86,6 +87,11 @@ class ToolHost:
     async def do(self, session_id: str, action: Action) -> Done:
         return await self._call("do", session_id, action)
 
+    async def replay(self, session_id: str, action: Action, recorded: str) -> Replayed:
+        """Does the action and compares there what came of it, so that no result has to travel. recorded: normalised
+        plain text (core.action.outcome_text)."""
+        return await self._call("replay", session_id, action, recorded)
+
     async def commit(self, session_id: str, message: str, when_s: int) -> str | None:
         """The new hash, None when nothing changed. when_s: Unix seconds, part of the hash."""
         return await self._call("commit", session_id, message, when_s)
@@ -106,6 +112,10 @@ class ToolHost:
             await asyncio.to_thread(self._process.wait, CLOSE_S)
         self.kill()
         await self._listener
+
+    def kill_commands(self) -> None:
+        """End the commands that run now, by process group; the tool process stays and answers for them."""
+        kill_marked(mark_of(self._scratch), spare=self.pid)
 
     def kill(self) -> None:
         """End all of it at once, blocking for milliseconds. Needs no event loop, so a signal handler may call it."""

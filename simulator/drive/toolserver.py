@@ -23,12 +23,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simulator.core.action import Action, Outcome
+from simulator.core.action import Action, Outcome, Ran, outcome_text
+from simulator.core.normalise import first_difference, normalise
 from simulator.core.task import Check
 from simulator.drive.checking import run_check
 from simulator.drive.commands import Scratch, ShellRunner
 from simulator.drive.processes import kill_marked
 from simulator.drive.toolbox import Toolbox, apply_earlier
+from simulator.drive.tools import Replayed
 from simulator.drive.workspace import Repository, Workspace
 from simulator.errors import SimError
 
@@ -92,6 +94,7 @@ class Server:
             "open": self.open,
             "setup": self.setup,
             "do": self.do,
+            "replay": self.replay,
             "commit": self.commit,
             "check": self.check,
             "finish": self.finish,
@@ -127,6 +130,13 @@ class Server:
             began = time.monotonic()
             outcome = bench.toolbox.do(action)
             return Done(outcome, began, time.monotonic())
+
+    def replay(self, session: str, action: Action, recorded: str) -> Replayed:
+        done = self.do(session, action)
+        text = outcome_text(done.outcome)
+        difference = first_difference(recorded, normalise(text, roots={}))
+        exit_code = done.outcome.exit_code if isinstance(done.outcome, Ran) else None
+        return Replayed(done.t_start, done.t_end, len(text), exit_code, not difference, difference)
 
     def commit(self, session: str, message: str, when_s: int) -> str | None:
         bench = self._bench(session)

@@ -62,7 +62,11 @@ class Repository:
             return cls(path, str(command.rev_parse(f"refs/heads/{MAIN}")))
 
     def checkout(self, path: Path, branch: str) -> Workspace:
-        """Clone into `path`, sharing this repository's objects, on a new branch at `head`."""
+        """Clone into `path`, sharing this repository's objects, with a new branch at `head` for the session's commits.
+
+        The branch is not checked out: HEAD and the index stay as an agent left them, so that its own `git status` and
+        `git diff` show its work in progress, as they do beside a client that keeps its checkpoints apart.
+        """
         refuse_steering()
         path.parent.mkdir(parents=True, exist_ok=True)
         with _told_as_usage_error(path):
@@ -72,19 +76,26 @@ class Repository:
                 env=git_environment(path),
                 multi_options=["--shared", "--quiet", "--no-tags", f"--branch={MAIN}", "--single-branch"],
             )
-            if branch != MAIN:
-                git.Head.create(repo, branch, commit=git.Commit(repo, hex_to_bin(self.head)))
-                repo.head.reference = git.Head(repo, f"refs/heads/{branch}")
+            git.Head.create(repo, branch, commit=git.Commit(repo, hex_to_bin(self.head)))
             repo.close()
-        return Workspace(path, self.head)
+        workspace = Workspace(path, self.head, branch)
+        shutil.copyfile(path / ".git" / "index", workspace.index)
+        return workspace
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A checked-out folder. `start`: the commit it was made at, which diffs compare with."""
+    """A checked-out folder. `start`: the commit it was made at, which diffs compare with. `branch`: where commit()
+    puts what the session has done."""
 
     path: Path
     start: str
+    branch: str
+
+    @property
+    def index(self) -> Path:
+        """The branch's own index, so that the agent's is left alone."""
+        return self.path / ".git" / "session-index"
 
     def commit(self, message: str, when_s: int) -> str | None:
         """Commit every change that is not ignored -> the new hash, or None when there is none.
@@ -94,12 +105,13 @@ class Workspace:
         refuse_steering()
         repo = git.Repo(self.path, odbt=LooseObjectDB)  # written to only, so no git process is needed
         try:
-            index = repo.index
+            index = git.IndexFile(repo, str(self.index))
+            branch = git.Head(repo, f"refs/heads/{self.branch}")
             if not _stage(repo, index, self.path):
                 return None
             index.write(ignore_extension_data=True)  # the cached tree in the extensions is stale now
             tree = index.write_tree()
-            parent = git.Commit(repo, hex_to_bin(git.SymbolicReference.dereference_recursive(repo, "HEAD")))
+            parent = git.Commit(repo, hex_to_bin(git.SymbolicReference.dereference_recursive(repo, branch.path)))
             made = git.Commit(
                 repo, git.Commit.NULL_BIN_SHA, tree, AGENT, when_s, 0, AGENT, when_s, 0, message, [parent], "UTF-8"
             )
@@ -108,7 +120,7 @@ class Workspace:
             size = payload.tell()
             payload.seek(0)
             made.binsha = repo.odb.store(IStream(git.Commit.type, size, payload)).binsha
-            repo.head.reference.set_object(made)
+            branch.set_object(made)
             return made.hexsha
         finally:
             repo.close()

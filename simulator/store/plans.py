@@ -21,8 +21,9 @@ INDEX = "index.json"
 
 @dataclass(frozen=True, slots=True)
 class PlannedSession:
-    """One row of the index. prompt_tok: planned prompt of its first request in this run. floor_s: no engine and no
-    machine play it faster than this."""
+    """One row of the index. head: commit that its workspaces start from. prompt_tok: planned prompt of its first
+    request in this run. floor_s: no engine and no machine play it faster than this.
+    """
 
     session: str
     slot: int
@@ -31,6 +32,7 @@ class PlannedSession:
     size: str
     profile: str
     name: str
+    head: str
     start_turn: int
     last_turn: int
     turns: int
@@ -39,7 +41,7 @@ class PlannedSession:
     digest: str
 
     @classmethod
-    def of(cls, plan: SessionPlan, slot: int, floor_s: float) -> PlannedSession:
+    def of(cls, plan: SessionPlan, slot: int, head: str, floor_s: float) -> PlannedSession:
         return cls(
             session=plan.session,
             slot=slot,
@@ -48,6 +50,7 @@ class PlannedSession:
             size=plan.task_size,
             profile=plan.profile,
             name=plan.task_name,
+            head=head,
             start_turn=plan.start_turn,
             last_turn=plan.last_turn,
             turns=len(plan.turns),
@@ -63,6 +66,7 @@ class PlanFolder:
     def __init__(self, path: Path, sessions: tuple[PlannedSession, ...]) -> None:
         self.path, self.sessions = path, sessions
         self.hash = plan_hash(s.digest for s in sessions)
+        self._rows = {s.session: s for s in sessions}
 
     def load(self, session: str) -> SessionPlan:
         with open(self.path / f"{session}.plan", "rb") as file:
@@ -73,6 +77,9 @@ class PlanFolder:
     def repository(self, session: str) -> Path:
         return self.path / f"{session}.git"
 
+    def row(self, session: str) -> PlannedSession:
+        return self._rows[session]
+
     def queues(self) -> tuple[tuple[str, ...], ...]:
         """For each slot, the sessions it plays, in order."""
         slots: dict[int, list[str]] = {}
@@ -81,10 +88,10 @@ class PlanFolder:
         return tuple(tuple(slots[slot]) for slot in sorted(slots))
 
 
-def save_session(folder: Path, plan: SessionPlan, slot: int, floor_s: float) -> PlannedSession:
+def save_session(folder: Path, plan: SessionPlan, slot: int, head: str, floor_s: float) -> PlannedSession:
     with open(folder / f"{plan.session}.plan", "wb") as file:
         pickle.dump(plan, file, protocol=pickle.HIGHEST_PROTOCOL)
-    return PlannedSession.of(plan, slot, floor_s)
+    return PlannedSession.of(plan, slot, head, floor_s)
 
 
 def save_index(folder: Path, sessions: Iterable[PlannedSession]) -> PlanFolder:

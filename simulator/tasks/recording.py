@@ -128,6 +128,7 @@ def _turn(index: int, draft: Draft, output_tok: int, think_s: float, calls: tupl
         output_tok=output_tok,
         think_s=think_s,
         calls=calls,
+        max_tok=draft.max_tok,
     )
 
 
@@ -149,6 +150,7 @@ def _plan(
         heads=tuple(conversation.heads),
         pool=tuple(conversation.pool),
         tail=conversation.tail,
+        tails=tuple(conversation.tails),
         turns=turns,
         check=task.check,
         start_turn=start,

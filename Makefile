@@ -1,0 +1,47 @@
+# Two commands on a fresh machine with Python 3.11+, git and make:
+#   make run    creates the environment, installs, runs the main scenario on the embedded engine
+#   make test   lint, types, tests
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' && echo $$p && break; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+SCENARIO ?= scenarios/32_agents.yaml
+
+.PHONY: run smoke test lint types install dev lock clean
+
+run: install
+	$(BIN)/sim run $(SCENARIO)
+
+smoke: install
+	$(BIN)/sim run scenarios/8_agents_smoke.yaml
+
+test: dev lint types
+	$(BIN)/python -m pytest
+
+lint: dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check simulator tests repos
+
+types: dev
+	$(BIN)/mypy
+
+install: $(VENV)/.installed
+dev: $(VENV)/.dev
+
+$(VENV)/.installed: pyproject.toml requirements.lock
+	@test -n "$(PYTHON)" || { echo "make: Python 3.11 or newer is needed; install it or say make PYTHON=/path/to/python3"; exit 2; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.installed requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	touch $@
+
+# Needs `uv`. Versions for every platform and Python from 3.11 on, with hashes and without index addresses.
+lock:
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" pyproject.toml -o requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --group dev -c requirements.lock -o requirements-dev.lock
+
+clean:
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache

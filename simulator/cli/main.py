@@ -1,0 +1,80 @@
+"""`sim`: one module a verb. Errors end in one sentence and an exit code, never in a traceback.
+
+Exit codes: 0 ok, 1 failed check or regression, 2 usage, 3 engine failed, 4 incomparable, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from simulator.errors import SimError
+
+app = typer.Typer(
+    name="sim",
+    help="Cline-style coding agents, many at once, against an OpenAI-compatible engine.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.command()
+def run(
+    scenario: Annotated[Path, typer.Argument(help="Scenario file, for example scenarios/32_agents.yaml.")],
+    endpoint: Annotated[str | None, typer.Option(help="Base URL of an OpenAI-compatible server.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model name there; default: the only one served.")] = None,
+    engine: Annotated[str | None, typer.Option(help="'embedded': the emulated engine, the default.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Run folder; default: a new one under reports/runs/.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Overrides the scenario's seed.")] = None,
+    label: Annotated[str, typer.Option(help="A name for this configuration, shown in reports.")] = "",
+    plain: Annotated[
+        bool, typer.Option("--plain", help="One progress line every few seconds instead of the TUI.")
+    ] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the sessions' workspaces in the run folder.")] = False,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. synthetic.requests=512.")] = None,
+) -> None:
+    """Run a scenario: agents, then synthetic traffic, live view and report."""
+    from simulator.cli.run import Options
+    from simulator.cli.run import main as run_main
+
+    raise typer.Exit(
+        run_main(Options(scenario, endpoint, model, engine, out, seed, label, plain, keep, tuple(set_ or ())))
+    )
+
+
+@app.command()
+def watch(
+    folder: Annotated[Path, typer.Argument(help="Run folder, growing or finished.")],
+    plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the full screen.")] = False,
+) -> None:
+    """Show a run, while it grows or after it ended."""
+    from simulator.view.live import watch as watch_run
+
+    watch_run(folder, plain=plain)
+
+
+@app.command()
+def report(folder: Annotated[Path, typer.Argument(help="Run folder, also of a run that was killed.")]) -> None:
+    """Fold a run's records again: writes summary.json and report.md, prints the headline."""
+    from simulator.cli.report import main as report_main
+
+    raise typer.Exit(report_main(folder))
+
+
+def main() -> None:
+    try:
+        app()
+    except SimError as error:
+        print(f"sim: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("sim: interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+"""`sim report`: folds a run's records, finished or killed, into summary.json and report.md and shows the headline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from simulator.core.summary import summarise
+from simulator.store.folder import RunFolder
+from simulator.view.final import final
+from simulator.view.report_md import report
+
+
+def main(folder: Path) -> int:
+    return write_report(folder, show=True)
+
+
+def write_report(folder: Path, *, show: bool) -> int:
+    """0. The files are replaced whole."""
+    run = RunFolder.open(folder)
+    summary = summarise(run.data())
+    run.write_summary(summary)
+    run.write_report(report(summary, run.manifest))
+    if show:
+        Console().print(final(summary, run.manifest))
+    return 0
