@@ -37,9 +37,7 @@ class PlanningScreen:
             self._bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if self._drawn:
             self._bar.stop()
         if kind is None:

@@ -266,8 +266,9 @@ def _fault(fault: dict[str, Any], key: str, path: Sequence[str | int]) -> str:
         return f"key `{key}` is missing"
     if kind == "value_error":
         return f"`{key}`: {fault['ctx']['error']}" if key else str(fault["ctx"]["error"])
-    if (key, fault.get("input")) in RESERVED:
-        return f"`{key}: {fault['input']}` is reserved: {RESERVED[key, fault['input']]}"
+    reserved = RESERVED.get((key, str(fault["input"])))
+    if reserved:
+        return f"`{key}: {fault['input']}` is reserved: {reserved}"
     if kind == "literal_error":
         given = str(fault["input"])
         options = [o.strip("' ") for o in str(fault["ctx"]["expected"]).replace(" or ", ",").split(",")]

@@ -1,0 +1,77 @@
+"""A scenario's mistakes are named with file, line, key and the nearest right spelling."""
+
+from pathlib import Path
+
+import pytest
+
+from simulator.core.scenario import parse, scenario_hash
+from simulator.errors import UsageError
+
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
+AGENTS = "name: a\nsessions: 2\nwindow_s: 10\n"
+
+
+@pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.yaml")), ids=lambda p: p.stem)
+def test_shipped_scenarios_are_valid_and_named_like_their_file(path: Path) -> None:
+    assert parse(path.read_text(), path.name).name == path.stem
+
+
+@pytest.mark.parametrize(
+    ("text", "overrides", "said"),
+    [
+        ("name: a\nsesions: 3\n", [], ["f.yaml:2", "`sesions`", "did you mean `sessions`"]),
+        (AGENTS.replace("2\n", "x\n", 1), [], ["f.yaml:2", "`sessions` is `x`", "integer"]),
+        ("name: a\nsessions: 3\n", [], ["`window_s`", "`refill: false`"]),
+        ("name: a\nsynthetic:\n  input_tok: -4\n", [], ["f.yaml:3", "`synthetic.input_tok` is `-4`", "greater than 0"]),
+        ("name: a\nsynthetic:\n  outputtok: 3\n", [], ["f.yaml:3", "did you mean `output_tok`"]),
+        (AGENTS + "think: sometimes\n", [], ["f.yaml:4", "none, recorded, lognormal"]),
+        (AGENTS + "think: {median_s: 3, p90_s: 1}\n", [], ["f.yaml:4", "p90_s (1) is below median_s (3)"]),
+        (AGENTS + "think: {median_s: 3}\n", [], ["f.yaml:4", "both `median_s` and `p90_s`"]),
+        (AGENTS + "profiles: {clasic-xml: 1}\n", [], ["f.yaml:4", "did you mean `classic-xml`"]),
+        (AGENTS + "profiles: {}\n", [], ["f.yaml:4", "`profiles`"]),
+        (AGENTS + "mode: live\n", [], ["f.yaml:4", "reserved"]),
+        (AGENTS + "arrival: {kind: rate}\n", [], ["f.yaml:4", "reserved"]),
+        (AGENTS + "tasks: {coding: 0}\n", [], ["f.yaml:4", "`tasks.coding` is `0`"]),
+        (AGENTS + "name: b\n", [], ["f.yaml:4", "given twice"]),
+        ("- a\n", [], ["f.yaml", "mapping"]),
+        ("a: [\n", [], ["f.yaml:2", "not valid YAML"]),
+        ("name: a\n", [], ["nothing to do"]),
+        ("name: a b\nsynthetic: {}\n", [], ["f.yaml:1", "`name` is `a b`"]),
+        ("name: a\nsynthetic: {}\n", ["synthetic.requests=0"], ["--set synthetic.requests", "greater than 0"]),
+        ("name: a\nsynthetic: {}\n", ["synthetic.request=4"], ["--set synthetic.request", "`requests`"]),
+        ("name: a\nsynthetic: {}\n", ["seed"], ["--set seed", "key=value"]),
+        ("name: a\nsynthetic: {}\n", ["name.x=1"], ["--set name.x=1", "single value"]),
+        ("name: a\nsynthetic: {}\n", ["seed=["], ["--set seed=[", "not a valid YAML value"]),
+    ],
+)
+def test_mistakes_are_named(text: str, overrides: list[str], said: list[str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(text, "f.yaml", overrides)
+    for part in said:
+        assert part in str(caught.value)
+    assert "function-" not in str(caught.value) and "pydantic" not in str(caught.value)
+
+
+def test_every_mistake_is_listed_once() -> None:
+    with pytest.raises(UsageError) as caught:
+        parse("name: a\nsesions: 3\nsynthetic:\n  input_tok: 0\n", "f.yaml")
+    assert [line.split(": ")[0] for line in str(caught.value).splitlines()] == ["f.yaml:4", "f.yaml:2"]
+
+
+def test_overrides_reach_into_blocks_and_make_them() -> None:
+    scenario = parse(AGENTS, "f", ["synthetic.requests=5", "synthetic.output_tok=7", "think=recorded", "slo.ttft_s=2"])
+    assert scenario.synthetic is not None
+    assert (scenario.synthetic.requests, scenario.synthetic.output_tok) == (5, 7)
+    assert scenario.think.kind == "recorded" and scenario.slo.ttft_s == 2
+
+
+def test_an_empty_block_stands_for_its_defaults() -> None:
+    assert (
+        parse("name: a\nsynthetic: {}\n", "f").synthetic == parse("name: a\nsynthetic: {requests: 768}", "f").synthetic
+    )
+
+
+def test_the_hash_follows_the_work_and_not_the_name() -> None:
+    one = scenario_hash(parse(AGENTS, "f"))
+    assert one == scenario_hash(parse(AGENTS.replace("name: a", "name: b") + "endpoint: {url: 'http://x/v1'}", "f"))
+    assert one != scenario_hash(parse(AGENTS, "f", ["seed=2"]))

@@ -1,0 +1,128 @@
+"""Which chunks carry output, when, and how many tokens: every shape that servers send."""
+
+from collections.abc import Sequence
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.core.stream import read_stream, spread
+
+
+def sse(*events: object) -> bytes:
+    return b"".join(b"data: " + (e if isinstance(e, bytes) else orjson.dumps(e)) + b"\n\n" for e in events)
+
+
+def delta(finish: str | None = None, used: int | None = None, **fields: object) -> dict[str, object]:
+    event: dict[str, object] = {"choices": [{"index": 0, "delta": fields, "finish_reason": finish}]}
+    if used is not None:
+        event["usage"] = {"prompt_tokens": 9, "completion_tokens": used}
+    return event
+
+
+USAGE = {
+    "choices": [],
+    "usage": {"prompt_tokens": 90, "completion_tokens": 6, "prompt_tokens_details": {"cached_tokens": 64}},
+}
+CALL = [{"index": 0, "id": "c1", "function": {"name": "read", "arguments": ""}}]
+ARGS = [{"index": 0, "function": {"arguments": '{"a":1}'}}]
+
+
+@pytest.mark.parametrize(
+    ("events", "times", "tokens", "answer", "finish", "source"),
+    [
+        # a role chunk is no output, the usage chunk and [DONE] are none either; without counts n is spread
+        ([delta(role="assistant", content=""), delta(content="a"), delta(content="b"), delta("stop"), USAGE, b"[DONE]"],
+         [1, 2], [3, 3], 1, "stop", "usage"),
+        # counts in every chunk: several tokens each
+        ([delta(content="a", used=1), delta(content="bcd", used=4), delta("stop", used=4)], [0, 1], [1, 3], 0, "stop",
+         "continuous"),
+        # thinking under either name counts for the first chunk, not for the first answer
+        ([delta(reasoning="x", used=2), delta(reasoning_content="y", used=3), delta(content="z", used=4),
+          delta("stop")], [0, 1, 2], [2, 1, 1], 2, "stop", "continuous"),
+        # a tool call's name and its arguments are output
+        ([delta(tool_calls=CALL, used=2), delta(tool_calls=ARGS, used=9), delta("tool_calls", used=9)], [0, 1], [2, 7],
+         0, "tool_calls", "continuous"),
+        # reasoning only
+        ([delta(reasoning="x", used=2), delta("stop", used=2)], [0], [2], None, "stop", "continuous"),
+        # no usage at all
+        ([delta(content="a"), delta("stop")], [0], [0], 0, "stop", "none"),
+        # finish reason arrives with the last text
+        ([delta(content="a", used=1), delta("length", content="b", used=2)], [0, 1], [1, 1], 0, "length", "continuous"),
+        # nothing but usage
+        ([USAGE, b"[DONE]"], [], [], None, "", "none"),
+        # /v1/completions
+        ([{"choices": [{"text": "ab", "finish_reason": None}], "usage": {"completion_tokens": 2}},
+          {"choices": [{"text": "", "finish_reason": "length"}]}], [0], [2], 0, "length", "continuous"),
+    ],
+)  # fmt: skip
+def test_shapes(
+    events: Sequence[object], times: list[float], tokens: list[int], answer: float | None, finish: str, source: str
+) -> None:
+    reading = read_stream([(float(i), sse(e)) for i, e in enumerate(events)])
+    assert (reading.times_s, reading.tokens) == (times, tokens)
+    assert (reading.first_answer_s, reading.finish, reading.source) == (answer, finish, source)
+    assert not reading.malformed
+
+
+def test_cached_tokens_and_text_are_read() -> None:
+    reading = read_stream([(0.0, sse(delta(reasoning="hm"), delta(content="a"), delta(content="b"), USAGE))])
+    assert (reading.prompt_tok, reading.cached_tok, reading.output_tok) == (90, 64, 6)
+    assert (reading.text, reading.reasoning) == ("ab", "hm")
+
+
+def test_tool_calls_are_joined_by_index() -> None:
+    other = [{"index": 1, "id": "c2", "function": {"name": "list", "arguments": "{}"}}]
+    reading = read_stream([(0.0, sse(delta(tool_calls=CALL), delta(tool_calls=other), delta(tool_calls=ARGS)))])
+    assert [(c["name"], c["arguments"]) for c in reading.tool_calls] == [("read", '{"a":1}'), ("list", "{}")]
+
+
+@given(st.lists(st.integers(1, 60), max_size=30))
+def test_cutting_the_bytes_anywhere_changes_nothing_but_the_times(cuts: list[int]) -> None:
+    events = [delta(content="hé", used=1), delta(content="wörld", used=3), delta("stop", used=3), USAGE, b"[DONE]"]
+    data, arrivals, at = sse(*events), [], 0
+    for cut in cuts:
+        arrivals.append((float(len(arrivals)), data[at : at + cut]))
+        at += cut
+    arrivals.append((float(len(arrivals)), data[at:]))
+    cut, whole = read_stream(arrivals), read_stream([(0.0, data)])
+    assert (cut.tokens, cut.text, cut.finish, cut.cached_tok) == (
+        whole.tokens,
+        whole.text,
+        whole.finish,
+        whole.cached_tok,
+    )
+    assert cut.times_s == sorted(cut.times_s)
+
+
+def test_an_event_is_stamped_when_its_last_byte_came() -> None:
+    data = sse(delta(content="a"))
+    assert read_stream([(1.0, data[:10]), (2.0, data[10:])]).times_s == [2.0]
+
+
+@pytest.mark.parametrize(
+    ("data", "malformed", "error"),
+    [
+        (b"data: {oops}\n\n", "{oops}", False),
+        (b"data: 7\n\n", "7", False),
+        (sse({"error": {"message": "broke", "code": 500}}), "", True),
+        (b": comment\n\nevent: x\n\n", "", False),
+        (b"data: {\"choices\": [{\"del", "", False),  # torn at the end: cut, not malformed
+    ],
+)  # fmt: skip
+def test_bad_streams(data: bytes, malformed: str, error: bool) -> None:
+    reading = read_stream([(0.0, data)])
+    assert (reading.malformed, reading.error is not None) == (malformed, error)
+    assert reading.times_s == []
+
+
+def test_windows_line_ends() -> None:
+    data = sse(delta(content="a", used=1), delta("stop", used=1)).replace(b"\n", b"\r\n")
+    assert read_stream([(0.0, data)]).tokens == [1]
+
+
+@given(st.integers(0, 5000), st.integers(1, 400))
+def test_spread_is_exact_and_even(total: int, chunks: int) -> None:
+    parts = spread(total, chunks)
+    assert sum(parts) == total and len(parts) == chunks and max(parts) - min(parts) <= 1
