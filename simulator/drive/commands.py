@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
@@ -106,7 +107,7 @@ class ShellRunner:
         cwd = Path(os.path.realpath(cwd))
         deadline = time.monotonic() + timeout_s
         home = home_of(self.scratch.path, cwd)
-        with _input(stdin) as source:
+        with command_input(stdin) as source:
             try:
                 process = subprocess.Popen(
                     [self._shell, "-c", command],
@@ -139,12 +140,12 @@ def outcome(got: Drained, status: int) -> Ran:
 
 
 @contextlib.contextmanager
-def _input(stdin: bytes):  # type: ignore[no-untyped-def]
-    """A file and not a pipe: a command that never reads cannot block us."""
+def command_input(stdin: bytes) -> Iterator[IO[bytes]]:
+    """What a command reads. A file and not a pipe: one that never reads cannot block us."""
     if not stdin:
-        yield subprocess.DEVNULL
+        with open(os.devnull, "rb") as nothing:
+            yield nothing
         return
-    source: IO[bytes]
     with tempfile.TemporaryFile() as source:
         source.write(stdin)
         source.seek(0)
