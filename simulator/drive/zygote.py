@@ -1,224 +1,174 @@
-"""A warm interpreter: it has imported what agents' programs commonly use, and forks for each program it is given.
+"""Python commands without the start of an interpreter (interpreter.py), for recording solutions while a run is planned.
 
-Run as a script by commands.warm (it must not import this package: programs would see that), as
-`python zygote.py DESCRIPTOR`, on a SOCK_SEQPACKET socket. A message is a JSON job (see `prepare`) with three
-descriptors: standard input, output (error too), and a pipe on which the child's process id and later its wait status
-come back, four bytes each, native order. First of all the names of the imported top-level modules go out as JSON.
-
-The point is that a program cannot tell: its __main__, arguments, paths, streams, tracebacks and exit are those of
-`python FILE`, `python -m MODULE` or `python -c PROGRAM`.
+Tools that are measured go through ShellRunner: what they cost is part of the result there.
 """
 
-import _imp
-import atexit
-import builtins
+from __future__ import annotations
+
 import contextlib
-import gc
-import hashlib
-import importlib
-import importlib.machinery
-import io
 import json
-import marshal
 import os
-import runpy
+import re
 import select
-import signal
+import shlex
 import socket
+import subprocess
 import sys
 import threading
 import time
-import types
-import warnings
+from dataclasses import dataclass
+from pathlib import Path
 
-WARM = """
-    argparse ast base64 bisect collections contextlib copy csv dataclasses datetime decimal difflib email.message
-    enum fractions functools glob hashlib heapq html html.parser inspect io itertools json logging math operator
-    os pathlib pprint random re shutil sqlite3 statistics string struct subprocess sys tempfile textwrap threading
-    time traceback typing unittest unittest.mock urllib.parse uuid xml.etree.ElementTree zipfile zoneinfo docx
-    openpyxl pypdf
-"""
+from simulator.core.action import Ran
+from simulator.drive.commands import Home, ShellRunner, command_input, environment, home_of, outcome
+from simulator.drive.processes import drain, kill_group, kill_marked
 
-#: frames of ours below a program's first one
-DEPTH = 5
+SCRIPT = Path(__file__).with_name("interpreter.py")
+MESSAGE_LIMIT = 100_000  # of one packet on a Unix socket, safely
 
-#: runs as if it were part of importlib, whose frames the interpreter leaves out of tracebacks. Compiled code is kept
-#: by content: modification times are too coarse for files that are edited and run within milliseconds.
-CACHED_GET_CODE = """
-def get_code(self, fullname):
-    path = self.get_filename(fullname)
-    source = self.get_data(path)
-    kept = os.path.join(folder, hashlib.sha1(source).hexdigest())
-    try:
-        with io.open(kept, "rb") as file:
-            code = marshal.loads(file.read())
-        _imp._fix_co_filename(code, path)
-        return code
-    except (OSError, EOFError, ValueError, TypeError):
-        pass
-    code = self.source_to_code(source, path)
-    with io.open(f"{kept}.{os.getpid()}", "wb") as file:
-        file.write(marshal.dumps(code))
-    os.replace(file.name, kept)
-    return code
-"""
+#: words that mean the same to a shell and to shlex: no expansion, no operator, no newline outside quotes
+_WORD = r"""(?:[\w./,:=@%+-]|'[^']*'|"(?:[^"$`\\]|\\[^$`\n])*")+"""
+_PLAIN = re.compile(rf"\s*{_WORD}(?:[ \t]+{_WORD})*\s*", re.ASCII)
 
 
-def main() -> None:
-    control = socket.socket(fileno=int(sys.argv[1]))
-    filters = warnings.filters[:]
-    for name in WARM.split():
-        importlib.import_module(name)
-    warnings.filters[:] = filters
-    keep_code(sys.argv[2])
-    gc.collect()
-    gc.freeze()  # neither looked at nor copied by collections in the children
-    control.send(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})).encode())
-    job, descriptors = serve(control)
-    prepare(job, descriptors)
-    start(job)
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What `python ...` is asked to run. kind: "file", "module" or "command"; argv: as sys.argv will be."""
+
+    kind: str
+    target: str
+    argv: tuple[str, ...]
+    words: tuple[str, ...]
+    isolated: bool = False
 
 
-def keep_code(folder: str) -> None:
-    os.makedirs(folder, exist_ok=True)
-    space = {"folder": folder, "hashlib": hashlib, "io": io, "marshal": marshal, "os": os, "_imp": _imp}
-    exec(compile(CACHED_GET_CODE, "<frozen importlib._bootstrap_external>", "exec"), space)
-    importlib.machinery.SourceFileLoader.get_code = space["get_code"]
+def parse(command: str) -> Program | None:
+    """The program of a plain `python FILE|-m MODULE|[-I] -c PROGRAM [ARGUMENT]...`; None for anything else."""
+    command = command.rstrip().removesuffix(" 2>&1")  # both go to one pipe anyway
+    if not _PLAIN.fullmatch(command):
+        return None
+    words = tuple(shlex.split(command))
+    if len(words) < 2 or words[0] not in ("python", "python3"):
+        return None
+    rest = words[1:]
+    isolated = rest[0] == "-I" and len(rest) > 1 and rest[1] == "-c"
+    if isolated:
+        rest = rest[1:]
+    match rest:
+        case ("-m", module, *more) if re.fullmatch(r"[A-Za-z_][\w.]*", module):
+            return Program("module", module, ("-m", *more), words)
+        case ("-c", program, *more):
+            return Program("command", program, ("-c", *more), words, isolated)
+        case (file, *more) if file.endswith(".py") and re.match(r"[\w/]", file) and ".." not in file:
+            return Program("file", file, (file, *more), words)
+    return None
 
 
-def serve(control):
-    """Fork for each job. Returns only in a child: its job and descriptors."""
-    status_pipes = {}
-    woken, wake = os.pipe()
-    os.set_blocking(wake, False)
-    signal.set_wakeup_fd(wake)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    while True:
-        ready, _, _ = select.select([control, woken], [], [])
-        if woken in ready:
-            os.read(woken, 4096)
-            reap(status_pipes)
-        if control not in ready:
-            continue
-        message, descriptors, _, _ = socket.recv_fds(control, 1 << 18, 3)
-        if not message:  # the owner is gone
-            for pid in status_pipes:
-                os.killpg(pid, signal.SIGKILL)
-            os._exit(0)
-        pid = os.fork()
-        if pid == 0:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            control.close()
-            for descriptor in (woken, wake, descriptors[2], *status_pipes.values()):
-                os.close(descriptor)
-            return json.loads(message), descriptors[:2]
-        os.close(descriptors[0])
-        os.close(descriptors[1])
-        status_pipes[pid] = descriptors[2]
-        os.write(descriptors[2], pid.to_bytes(4, sys.byteorder))
+class ZygoteRunner:
+    """Runs plain Python programs in forks of one warm interpreter, and all else through `fallback`.
 
+    Output and exit code are those that `fallback` would give. Close it when done.
+    """
 
-def reap(status_pipes) -> None:
-    while status_pipes:
-        pid, status = os.waitpid(-1, os.WNOHANG)
-        if pid == 0:
-            return
-        pipe = status_pipes.pop(pid)
-        with contextlib.suppress(OSError):  # nobody waits for it any more
-            os.write(pipe, status.to_bytes(4, sys.byteorder))
-        os.close(pipe)
+    def __init__(self, fallback: ShellRunner) -> None:
+        self.fallback = fallback
+        self._lock = threading.Lock()
+        self._names: frozenset[str] | None = None
+        home = home_of(fallback.scratch.path, SCRIPT)
+        self._home = home
+        bin_ = fallback.scratch.python_bin
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [bin_ / "python", SCRIPT, str(theirs.fileno()), str(fallback.scratch.path / "code")],
+                env=environment(home, fallback.scratch.path, bin_) | {"OPENBLAS_NUM_THREADS": "1"},
+                stdin=subprocess.PIPE,  # pipes, for the children's streams are made like these
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
 
+    def run(self, command: str, cwd: Path, timeout_s: float, stdin: bytes = b"") -> Ran:
+        program = parse(command)
+        cwd = Path(os.path.realpath(cwd))
+        if program is None or not self._fits(program, cwd):
+            return self.fallback.run(command, cwd, timeout_s, stdin)
+        ran = self._run(program, cwd, time.monotonic() + timeout_s, stdin)
+        return self.fallback.run(command, cwd, timeout_s, stdin) if ran is None else ran
 
-def prepare(job, descriptors) -> None:
-    """Make this process look like one just started. job: kind ("file", "module" or "command"), target, argv (as
-    sys.argv), orig_argv, executable, cwd, env, isolated."""
-    os.setsid()
-    os.dup2(descriptors[0], 0)
-    os.dup2(descriptors[1], 1)
-    os.dup2(descriptors[1], 2)
-    for descriptor in descriptors:
-        os.close(descriptor)
-    os.chdir(job["cwd"])
-    os.environ.clear()
-    os.environ.update(job["env"])
-    time.tzset()
-    sys.argv = job["argv"]
-    sys.orig_argv = job["orig_argv"]
-    sys.executable = job["executable"]
-    del sys.path[0]  # this script's folder
-    if not job["isolated"]:
-        first = {"file": os.path.dirname(os.path.realpath(job["target"])), "module": os.getcwd(), "command": ""}
-        sys.path.insert(0, first[job["kind"]])
-    sys.setrecursionlimit(sys.getrecursionlimit() + DEPTH)
+    def close(self) -> None:
+        self._socket.close()
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        kill_marked(self._home.mark)  # children, too: a fork keeps the environment it started with
 
+    def _fits(self, program: Program, cwd: Path) -> bool:
+        """False where a fresh interpreter would do otherwise: no such file, or own modules named like warm ones."""
+        if program.kind == "file" and not (cwd / program.target).is_file():
+            return False
+        folders = {cwd, cwd / "src"} | ({(cwd / program.target).parent} if program.kind == "file" else set())
+        own: set[str] = set()
+        for folder in folders:
+            with contextlib.suppress(OSError):
+                own.update(name.partition(".")[0] for name in os.listdir(folder) if name != "__main__.py")
+        return own.isdisjoint(self._warm_names())
 
-def start(job) -> None:
-    """Run the job and leave the process."""
-    before = set(sys.modules)
-    main = types.ModuleType("__main__")
-    main.__dict__.update(__annotations__={}, __builtins__=builtins)
-    sys.modules["__main__"] = main
-    try:
+    def _warm_names(self) -> frozenset[str]:
+        with self._lock:
+            if self._names is None:
+                said = self._socket.recv(1 << 18)
+                self._names = frozenset(json.loads(said)) if said else frozenset()
+            return self._names
+
+    def _run(self, program: Program, cwd: Path, deadline: float, stdin: bytes) -> Ran | None:
+        """None: the warm interpreter could not take the job."""
+        home = home_of(self.fallback.scratch.path, cwd)
+        job = self._job(program, cwd, home)
+        if len(job) > MESSAGE_LIMIT:
+            return None
+        output, output_end = os.pipe()
+        status, status_end = os.pipe()
         try:
-            code = execute(job, main)
+            with command_input(stdin) as source, self._lock:
+                try:
+                    socket.send_fds(self._socket, [job], [source.fileno(), output_end, status_end])
+                except OSError:
+                    return None
+                finally:
+                    os.close(output_end)
+                    os.close(status_end)
+            head = os.read(status, 4)
+            if len(head) < 4:
+                return None
+            pid = int.from_bytes(head, sys.byteorder)
+            got = drain(output, lambda: _readable(status), deadline, self.fallback.output_limit)
+            kill_group(pid)
+            tail = os.read(status, 4)
+            kill_marked(home.mark, newer_than=pid)
+            return outcome(got, os.waitstatus_to_exitcode(int.from_bytes(tail, sys.byteorder)))
         finally:
-            if job["kind"] == "file":  # for files alone the interpreter does so before it tells of an error
-                flush()
-    except SystemExit as end:
-        code = end.code
-        if code is not None and not isinstance(code, int):
-            print(code, file=sys.stderr)
-            code = 1
-    except BaseException as error:
-        trace = error.__traceback__
-        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
-            trace = trace.tb_next
-        sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
-        sys.excepthook(type(error), error.with_traceback(trace), trace)
-        code = 1
-        del error, trace
-    del main
-    leave((code or 0) & 0xFF, before)
+            os.close(output)
+            os.close(status)
+
+    def _job(self, program: Program, cwd: Path, home: Home) -> bytes:
+        bin_ = self.fallback.scratch.python_bin
+        return json.dumps(
+            {
+                "kind": program.kind,
+                "target": program.target,
+                "argv": program.argv,
+                "orig_argv": program.words,
+                "executable": str(bin_ / program.words[0]),
+                "cwd": str(cwd),
+                "env": environment(home, cwd, bin_) | {"SHLVL": "0", "_": str(bin_ / program.words[0])},
+                "isolated": program.isolated,
+            }
+        ).encode()
 
 
-def execute(job, main) -> None:
-    match job["kind"]:
-        case "module":
-            runpy._run_module_as_main(job["target"])
-        case "file":
-            path = os.path.join(os.getcwd(), job["target"])
-            main.__file__, main.__cached__ = path, None
-            main.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
-            with io.open_code(path) as file:
-                source = file.read()
-            exec(compile(source, path, "exec", dont_inherit=True), main.__dict__)
-        case "command":
-            main.__loader__ = importlib.machinery.BuiltinImporter
-            exec(compile(job["target"], "<string>", "exec", dont_inherit=True), main.__dict__)
-
-
-def leave(code, before) -> None:
-    """What the interpreter does at its end, for the program's own modules only: taking down the warm ones would cost
-    more than many programs take. Objects are still let go of, since files that were never closed are written then."""
-    threading._shutdown()
-    atexit._run_exitfuncs()
-    flush()
-    sys.last_type = sys.last_value = sys.last_traceback = None
-    own = [module for name, module in list(sys.modules.items()) if name not in before or name == "__main__"]
-    for module in own:
-        getattr(module, "__dict__", {}).clear()
-    del own
-    gc.collect()
-    flush()
-    os._exit(code)
-
-
-def flush() -> None:
-    for stream in (sys.stderr, sys.stdout):
-        with contextlib.suppress(AttributeError, OSError, ValueError):
-            stream.flush()
-
-
-if __name__ == "__main__":
-    main()
+def _readable(descriptor: int) -> bool:
+    return bool(select.select([descriptor], [], [], 0)[0])

@@ -1,0 +1,224 @@
+"""A warm interpreter: it has imported what agents' programs commonly use, and forks for each program it is given.
+
+Run as a script by zygote.py (it must not import this package: programs would see that), as
+`python interpreter.py DESCRIPTOR FOLDER` (where compiled code is kept), on a SOCK_SEQPACKET socket. A message is a JSON job (see `prepare`) with three
+descriptors: standard input, output (error too), and a pipe on which the child's process id and later its wait status
+come back, four bytes each, native order. First of all the names of the imported top-level modules go out as JSON.
+
+The point is that a program cannot tell: its __main__, arguments, paths, streams, tracebacks and exit are those of
+`python FILE`, `python -m MODULE` or `python -c PROGRAM`.
+"""
+
+import _imp
+import atexit
+import builtins
+import contextlib
+import gc
+import hashlib
+import importlib
+import importlib.machinery
+import io
+import json
+import marshal
+import os
+import runpy
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+import types
+import warnings
+
+WARM = """
+    argparse ast base64 bisect collections contextlib copy csv dataclasses datetime decimal difflib email.message
+    enum fractions functools glob hashlib heapq html html.parser inspect io itertools json logging math operator
+    os pathlib pprint random re shutil sqlite3 statistics string struct subprocess sys tempfile textwrap threading
+    time traceback typing unittest unittest.mock urllib.parse uuid xml.etree.ElementTree zipfile zoneinfo docx
+    openpyxl pypdf
+"""
+
+#: frames of ours below a program's first one
+DEPTH = 5
+
+#: runs as if it were part of importlib, whose frames the interpreter leaves out of tracebacks. Compiled code is kept
+#: by content: modification times are too coarse for files that are edited and run within milliseconds.
+CACHED_GET_CODE = """
+def get_code(self, fullname):
+    path = self.get_filename(fullname)
+    source = self.get_data(path)
+    kept = os.path.join(folder, hashlib.sha1(source).hexdigest())
+    try:
+        with io.open(kept, "rb") as file:
+            code = marshal.loads(file.read())
+        _imp._fix_co_filename(code, path)
+        return code
+    except (OSError, EOFError, ValueError, TypeError):
+        pass
+    code = self.source_to_code(source, path)
+    with io.open(f"{kept}.{os.getpid()}", "wb") as file:
+        file.write(marshal.dumps(code))
+    os.replace(file.name, kept)
+    return code
+"""
+
+
+def main() -> None:
+    control = socket.socket(fileno=int(sys.argv[1]))
+    filters = warnings.filters[:]
+    for name in WARM.split():
+        importlib.import_module(name)
+    warnings.filters[:] = filters
+    keep_code(sys.argv[2])
+    gc.collect()
+    gc.freeze()  # neither looked at nor copied by collections in the children
+    control.send(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})).encode())
+    job, descriptors = serve(control)
+    prepare(job, descriptors)
+    start(job)
+
+
+def keep_code(folder: str) -> None:
+    os.makedirs(folder, exist_ok=True)
+    space = {"folder": folder, "hashlib": hashlib, "io": io, "marshal": marshal, "os": os, "_imp": _imp}
+    exec(compile(CACHED_GET_CODE, "<frozen importlib._bootstrap_external>", "exec"), space)
+    importlib.machinery.SourceFileLoader.get_code = space["get_code"]
+
+
+def serve(control):
+    """Fork for each job. Returns only in a child: its job and descriptors."""
+    status_pipes = {}
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    while True:
+        ready, _, _ = select.select([control, woken], [], [])
+        if woken in ready:
+            os.read(woken, 4096)
+            reap(status_pipes)
+        if control not in ready:
+            continue
+        message, descriptors, _, _ = socket.recv_fds(control, 1 << 18, 3)
+        if not message:  # the owner is gone
+            for pid in status_pipes:
+                os.killpg(pid, signal.SIGKILL)
+            os._exit(0)
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            control.close()
+            for descriptor in (woken, wake, descriptors[2], *status_pipes.values()):
+                os.close(descriptor)
+            return json.loads(message), descriptors[:2]
+        os.close(descriptors[0])
+        os.close(descriptors[1])
+        status_pipes[pid] = descriptors[2]
+        os.write(descriptors[2], pid.to_bytes(4, sys.byteorder))
+
+
+def reap(status_pipes) -> None:
+    while status_pipes:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return
+        pipe = status_pipes.pop(pid)
+        with contextlib.suppress(OSError):  # nobody waits for it any more
+            os.write(pipe, status.to_bytes(4, sys.byteorder))
+        os.close(pipe)
+
+
+def prepare(job, descriptors) -> None:
+    """Make this process look like one just started. job: kind ("file", "module" or "command"), target, argv (as
+    sys.argv), orig_argv, executable, cwd, env, isolated."""
+    os.setsid()
+    os.dup2(descriptors[0], 0)
+    os.dup2(descriptors[1], 1)
+    os.dup2(descriptors[1], 2)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    os.chdir(job["cwd"])
+    os.environ.clear()
+    os.environ.update(job["env"])
+    time.tzset()
+    sys.argv = job["argv"]
+    sys.orig_argv = job["orig_argv"]
+    sys.executable = job["executable"]
+    del sys.path[0]  # this script's folder
+    if not job["isolated"]:
+        first = {"file": os.path.dirname(os.path.realpath(job["target"])), "module": os.getcwd(), "command": ""}
+        sys.path.insert(0, first[job["kind"]])
+    sys.setrecursionlimit(sys.getrecursionlimit() + DEPTH)
+
+
+def start(job) -> None:
+    """Run the job and leave the process."""
+    before = set(sys.modules)
+    main = types.ModuleType("__main__")
+    main.__dict__.update(__annotations__={}, __builtins__=builtins)
+    sys.modules["__main__"] = main
+    try:
+        try:
+            code = execute(job, main)
+        finally:
+            if job["kind"] == "file":  # for files alone the interpreter does so before it tells of an error
+                flush()
+    except SystemExit as end:
+        code = end.code
+        if code is not None and not isinstance(code, int):
+            print(code, file=sys.stderr)
+            code = 1
+    except BaseException as error:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+            trace = trace.tb_next
+        sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
+        code = 1
+        del error, trace
+    del main
+    leave((code or 0) & 0xFF, before)
+
+
+def execute(job, main) -> None:
+    match job["kind"]:
+        case "module":
+            runpy._run_module_as_main(job["target"])
+        case "file":
+            path = os.path.join(os.getcwd(), job["target"])
+            main.__file__, main.__cached__ = path, None
+            main.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
+            with io.open_code(path) as file:
+                source = file.read()
+            exec(compile(source, path, "exec", dont_inherit=True), main.__dict__)
+        case "command":
+            main.__loader__ = importlib.machinery.BuiltinImporter
+            exec(compile(job["target"], "<string>", "exec", dont_inherit=True), main.__dict__)
+
+
+def leave(code, before) -> None:
+    """What the interpreter does at its end, for the program's own modules only: taking down the warm ones would cost
+    more than many programs take. Objects are still let go of, since files that were never closed are written then."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    flush()
+    sys.last_type = sys.last_value = sys.last_traceback = None
+    own = [module for name, module in list(sys.modules.items()) if name not in before or name == "__main__"]
+    for module in own:
+        getattr(module, "__dict__", {}).clear()
+    del own
+    gc.collect()
+    flush()
+    os._exit(code)
+
+
+def flush() -> None:
+    for stream in (sys.stderr, sys.stdout):
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            stream.flush()
+
+
+if __name__ == "__main__":
+    main()
