@@ -1,0 +1,145 @@
+"""How the agent consolidates: scope and rates, trial balances, script, control totals, a missed elimination."""
+
+from __future__ import annotations
+
+from .arith import shown
+from .consolidation import Consolidation, six
+from .group import RESULT, consolidate
+from .journal import Journal, render
+from .remarks import on_group
+
+
+def _tuple(words: list[str]) -> str:
+    return ", ".join(f'"{x}"' for x in words) + ("," if len(words) == 1 else "")
+
+
+def _internal(c: Consolidation, keys: tuple[str, ...]) -> str:
+    return _tuple([c.books.internal[k] for k in keys])
+
+
+def _mistakes(c: Consolidation) -> list[str]:
+    return ["historic", "result"] if c.w.size == "long" else [c.w.part("group mistakes").choice(["historic", "result"])]
+
+
+def _study(c: Consolidation, j: Journal) -> None:
+    n, b, base = c.n, c.books, c.n["folder"] + "/"
+    top, last = b.entities[0], b.entities[-1]
+    j.read(base + n["file_entities"], (
+        f"«On to the consolidation.|The group accounts now.» I begin with the scope: which companies belong to {top.name}, who holds whom, and at "
+        f"which `{n['k_hist']}` the equity of each was bought. «{len(b.entities)} trial balances are announced|The request names {len(b.entities)} companies»."
+    ))  # fmt: skip
+    j.read(base + n["file_rates"], (
+        f"{top.code} is the parent, the other {len(b.entities) - 1} are held by it; {last.name} reports in {last.currency} with a "
+        f"historical rate of {six(last.historic)}. «Rates next|The rate table comes next»: I want to know its direction, since {c.w.currency} per unit and units per {c.w.currency} "
+        "are easily mixed up."
+    ))  # fmt: skip
+    e = next((x for x in b.entities if x.currency != c.w.currency), last)
+    j.read(base + n["file_map"], (
+        f"{e.currency} closes at {six(b.closing[e.currency])} after {six(b.average[e.currency])} on average, so multiply, not divide. "
+        f"The mapping from `{n['k_account']}` to `{n['k_line']}` decides which of the rates an account gets; the internal accounts "
+        f"{b.internal['sales']} and {b.internal['purchases']} deserve a look, «as they map to ordinary lines|they may hide in ordinary lines»."
+    ))  # fmt: skip
+    before = None
+    for x in b.entities[:2] if c.w.size == "medium" else b.entities[:4]:
+        if before is None:
+            say = (f"{len(b.accounts)} accounts, {b.internal['receivable']} to {b.internal['earnings']} at the end for group matters. Now the books of {x.name}, the "
+                   f"{'parent' if not x.parent else 'subsidiary'}: debit and credit columns, partner codes, and whether they balance.")  # fmt: skip
+        else:
+            inside = [y for y in before.rows if y[2]]
+            say = (f"{before.code} has {len(before.rows)} rows, {len(inside)} of them with a `{n['k_partner']}`, among others {shown(abs(inside[0][3]))} "
+                   f"{before.currency} on {inside[0][0]} with {inside[0][2]}. «Its counterpart should show in|The other side must be in» the balances of the partners; next {x.code}, in {x.currency}.")  # fmt: skip
+        j.read(base + c.path_of(x), say)
+        before = x
+    assert before is not None
+    j.remember(on_group(c))
+    pair = next(y for y in before.rows if y[2])
+    account = pair[0]
+    j.search(f"^{account},", (
+        f"Profit brought forward of {before.code} is {shown(-before.rows[-1][3])} {before.currency} on {before.rows[-1][0]}. «Rather than reading the rest line by line|For the others» I "
+        f"search all packages for account {account}: who uses it, and with which partner, tells me if {shown(abs(pair[3]))} finds its match."
+    ), n["folder"], "*.csv")  # fmt: skip
+
+
+def _gaps(c: Consolidation, kinds: list[str]) -> dict[str, int]:
+    wrong, _ = consolidate(c.books, c.w, result="result" not in kinds, historic="historic" not in kinds)
+    keys = ("revenue", "cost", "fixed", "goodwill", "reserve", "earnings")
+    return {k: wrong.get(k, 0) - c.lines[k] for k in keys if wrong.get(k, 0) != c.lines[k]}
+
+
+def _fix(c: Consolidation, j: Journal, kind: str, path: str, kinds: list[str]) -> None:
+    n, gaps = c.n, _gaps(c, kinds)
+    if kind == "historic":
+        j.edit(path, (
+            f"{n['w_reserve']} is off by {shown(gaps.get('reserve', 0))}, {n['w_earnings']} by {shown(gaps.get('earnings', 0))}: equity, and only equity. «My tuple {n['c_historic']} is still empty|I had "
+            f"left {n['c_historic']} empty», so capital and earnings went at `{n['k_closing']}`. The policy wants `{n['k_hist']}` for {n['w_capital']} "
+            f"and {n['w_earnings']}."
+        ), (f"{n['c_historic']} = ()\n", f"{n['c_historic']} = ({_tuple([n['w_capital'], n['w_earnings']])})\n"),
+            again=f"The constants once more: {n['c_historic']} must name exactly {n['w_capital']} and {n['w_earnings']}, spelled as in {n['file_map']}.")  # fmt: skip
+    else:
+        old, new = (_internal(c, k) for k in (("receivable", "payable"), ("receivable", "payable", "sales", "purchases")))
+        inside, key = sum(1 for e in c.books.entities for x in e.rows if x[2]), c.books.internal
+        j.edit(path, (
+            f"{n['w_revenue']} is {shown(gaps.get('revenue', 0))} away from the reporting tool and {n['w_cost']} {shown(gaps.get('cost', 0))}, "
+            f"«nearly mirror images|almost the same with opposite sign»: a missed elimination. Of the {inside} rows with a partner I only took out "
+            f"{key['receivable']} and {key['payable']}; {key['sales']} and {key['purchases']} stayed in. They go into {n['c_internal']}, the cents that remain to {n['w_diff_pl']}."
+        ), (f"{n['c_internal']} = ({old})\n", f"{n['c_internal']} = ({new})\n"),
+            again=f"I check the head of the module after the change, {n['c_internal']} with its four accounts beside {n['c_result']}.")  # fmt: skip
+
+
+def _agree(c: Consolidation, j: Journal, path: str) -> None:
+    n, kinds, base = c.n, _mistakes(c), c.n["folder"] + "/"
+    check = f"{n['calc']}/{n['mod_check']}.py"
+    j.read(base + n["file_controls"], (
+        f"The lines add up to zero, as they must by construction, so that proves little. {n['file_controls']} is the independent side; «six totals, I read them|I read its six totals» "
+        f"and compare {n['w_revenue']} and {n['w_goodwill']} with the run above first."
+    ))  # fmt: skip
+    j.write(check, render(j.r, "consolidate_check.py", n), (
+        f"The tool has {shown(c.lines['revenue'])} for {n['w_revenue']} (credit, hence negative) and {shown(c.lines['goodwill'])} for {n['w_goodwill']}. I put the "
+        f"comparison in a script with a --{n['opt_strict']} switch, so that the final run can fail loudly."
+    ))  # fmt: skip
+    for k, kind in enumerate(kinds):
+        rest = _gaps(c, kinds[k:])
+        j.run(f"python3 -m {n['calc']}.{n['mod_check']}" + (" | grep -v ' 0.00$'" if k else ""), (
+            f"«Against the totals|Control totals, first attempt»: I would be surprised if all of them matched at once, with {len(c.books.entities)} companies and three kinds of rates." if not k else
+            f"Equity is settled. The same comparison without the lines that agree should leave {len(rest)} of six, and none of them on the balance sheet."
+        ))  # fmt: skip
+        _fix(c, j, kind, path, kinds[k:])
+
+
+def play(c: Consolidation, j: Journal) -> None:
+    n, kinds, b = c.n, _mistakes(c), c.books
+    _study(c, j)
+    path = f"{n['calc']}/{n['mod_group']}.py"
+    capital = [] if "historic" in kinds else [n["w_capital"], n["w_earnings"]]
+    inside = ("receivable", "payable") if "result" in kinds else ("receivable", "payable", "sales", "purchases")
+    names = n | {
+        "historic": _tuple(capital), "internal": _internal(c, inside), "pl_lines": _tuple([n["w_" + k] for k in RESULT]),
+    }  # fmt: skip
+    j.write(path, render(j.r, "consolidate.py", names), (
+        f"«Both sides of the internal trade are booked|The internal balances do have counterparts», so elimination by account works. The script translates row by row, rounds each, "
+        f"puts what is left of an entity into {n['w_reserve']}, and sets {n['w_shares']} of {b.entities[0].code} off against {n['w_capital']} of the others. Options show one entity or the internal rows."
+    ))  # fmt: skip
+    j.run(f"python3 -m {n['calc']}.{n['mod_group']}", (
+        f"A first roll-up. The sum must be zero «since the reserve takes up the slack|by design»; more telling is whether {n['w_goodwill']} is small beside the {sum(1 for e in b.entities[0].rows if e[1] == 'shares')} investments of {b.entities[0].code}."
+    ))  # fmt: skip
+    e = max(b.entities, key=lambda x: abs(c.reserve[x.code]))
+    shows = [e] if c.w.size == "medium" else [e, next(x for x in b.entities if x is not e)]
+    for k, x in enumerate(shows):
+        j.run(f"python3 -m {n['calc']}.{n['mod_group']} --{n['opt_entity']} {x.code}", (
+            f"{'One company row by row' if not k else 'A second one for contrast'}: {x.code}, {x.currency} at {six(b.closing[x.currency])} and {six(b.average[x.currency])}. Account {x.rows[0][0]} with {shown(x.rows[0][3])} must become "
+            f"{shown(c.w.cents(x.rows[0][3] * b.closing[x.currency]))} {c.w.currency}; «I check a few more by head|a sample of others by head»."
+        ))  # fmt: skip
+    _agree(c, j, path)
+    j.run(f"python3 -m {n['calc']}.{n['mod_group']} --{n['opt_pairs']}", (
+        f"Next the internal rows side by side. Each pair should cancel to cents; what does not cancel ends in {n['w_diff_bs']}, where I expect {shown(c.lines['diff_bs'])}, and in {n['w_diff_pl']} with {shown(c.lines['diff_pl'])}."
+    ))  # fmt: skip
+    j.run(f"python3 -m {n['calc']}.{n['mod_check']} --{n['opt_strict']} && python3 -m {n['calc']}.{n['mod_group']} --{n['opt_write']} {n['file_out']}", (
+        f"The pairs cancel. «Strict comparison, then the file|Now strictly»: only if all six totals agree is {n['file_out']} written. {n['o_result']} should be {shown(c.result)} {c.w.currency}, and {e.code} carries the largest "
+        f"translation effect with {shown(c.reserve[e.code])}."
+    ), effects=True)  # fmt: skip
+    if c.w.size == "long":
+        j.read(n["file_out"], (
+            f"Written. I read it once as the recipient would: `{n['o_reserve']}` with {len(b.entities)} entries that add up to {shown(c.lines['reserve'])}, and "
+            f"`{n['o_lines']}` with {len(c.lines)} lines, {n['w_stock']} at {shown(c.lines['stock'])} among them."
+        ))  # fmt: skip
+    j.tick(c.label)

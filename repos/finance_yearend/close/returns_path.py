@@ -1,0 +1,151 @@
+"""How the agent comes to the fund returns: flows, script, statement, a sign or a cut-off put right."""
+
+from __future__ import annotations
+
+from .arith import shown
+from .journal import Journal, render
+from .remarks import on_returns
+from .returns import Position, Returns, measure
+
+
+def _out(c: Returns, fees: bool) -> str:
+    n = c.n
+    return f'("{n["w_call"]}", "{n["w_fee"]}")' if fees else f'("{n["w_call"]}",)'
+
+
+def _cut(c: Returns) -> str:
+    return "        if day > YEAR_END:\n            continue\n"
+
+
+def _pct(c: Returns, p: Position) -> str:
+    return f"{100 * float(c.right[p.slug]['irr']):.4f} %"  # type: ignore[arg-type]
+
+
+def _mistakes(c: Returns) -> list[str]:
+    late = [p for p in c.positions if p.flows[-1][0] > c.w.year_end]
+    kinds = ["fees"] + (["cut"] if late else [])
+    return kinds if c.w.size == "long" else [c.w.part("returns mistakes").choice(kinds)]
+
+
+def _study(c: Returns, j: Journal) -> None:
+    n = c.n
+    j.list(n["folder"], (
+        f"«The fund positions have a folder of their own|Now the holdings». Before opening anything in {n['folder']} I want the "
+        f"file names, because the result is keyed by them: the request speaks of {len(c.positions)} positions and "
+        f"{n['file_out']} «has to have just as many entries|must not miss one»."
+    ))  # fmt: skip
+    count = 2 if c.w.size == "medium" else 4
+    before: Position | None = None
+    for p in c.positions[:count]:
+        if before is None:
+            say = (f"{len(c.positions)} files, as announced. I start with {p.name}: «does the file carry signs|are amounts signed»"
+                   f", how are `{n['w_fee']}` lines marked, and is anything dated after {c.w.year_end}?")  # fmt: skip
+        else:
+            calls = [x for x in before.flows if x[1] == "call"]
+            say = (f"{before.slug} opens with {shown(before.flows[0][2])} on {before.flows[0][0]} and has {len(calls)} entries of kind "
+                   f"{n['w_call']}, the last {calls[-1][3]} over {shown(calls[-1][2])}; its {n['w_nav']} is "
+                   f"{shown(next(x[2] for x in before.flows if x[1] == 'nav'))}. «The next file, to see whether the layout holds|"
+                   f"One more of them, for comparison»: {p.slug}.")  # fmt: skip
+        j.read(f"{n['folder']}/{p.slug}.csv", say)
+        before = p
+    assert before is not None
+    j.remember(on_returns(c))
+    late = [p for p in c.positions if p.flows[-1][0] > c.w.year_end]
+    when = late[0].flows[-1][0] if late else c.w.year_end
+    pattern = f"{when.year}-{when.month:02d}-" if late else n["w_nav"]
+    j.search(pattern, (
+        f"In {before.slug} the {n['w_fee']} lines add up to {shown(sum(x[2] for x in before.flows if x[1] == 'fee'))}, too "
+        f"much to be careless with. «What about the tail|One more property matters»: which files carry lines around or after the "
+        f"reporting date? I search for {pattern} in all of them instead of reading every file to its end."
+    ), n["folder"], "*.csv")  # fmt: skip
+
+
+def _gap(c: Returns, kinds: list[str]) -> list[tuple[Position, str, int]]:
+    """(position, key, ours minus statement) for what differs while these mistakes stand."""
+    found = []
+    for p in c.positions:
+        wrong = measure(p, c.w, c.hurdle, fees="fees" not in kinds, cut="cut" not in kinds)
+        for key in ("paid", "back"):
+            gap = int(wrong[key]) - int(c.right[p.slug][key])  # type: ignore[call-overload]
+            if gap:
+                found.append((p, key, gap))
+    return found
+
+
+def _fix(c: Returns, j: Journal, kind: str, path: str, found: list[tuple[Position, str, int]]) -> None:
+    n = c.n
+    if kind == "fees":
+        p, _, gap = next(x for x in found if x[1] == "paid")
+        j.edit(path, (
+            f"{n['o_paid']} of {p.slug} is short by {shown(-gap)}, «which is exactly|and that is to the cent» the sum of its {n['w_fee']} "
+            f"lines: I treated them as money coming back. The policy counts a {n['w_fee']} as paid-in, so it belongs in "
+            "OUTFLOWS, and both multiples and the rate will fall."
+        ), (f"OUTFLOWS = {_out(c, False)}\n", f"OUTFLOWS = {_out(c, True)}\n"))  # fmt: skip
+    else:
+        p, _, gap = next(x for x in found if x[1] == "back")
+        j.edit(path, (
+            f"{p.slug} shows {shown(gap)} too much in {n['o_back']}. The file ends with {p.flows[-1][3]} on {p.flows[-1][0]}, after "
+            f"{c.w.year_end}: «I let next year's payout in|a posting of the new year». `{n['f_flows']}` has to skip such lines, otherwise the "
+            "rate is flattered as well."
+        ), (f"        day = date.fromisoformat({n['row']}[\"{n['k_day']}\"])\n",
+            f"        day = date.fromisoformat({n['row']}[\"{n['k_day']}\"])\n{_cut(c)}"),
+            again=f"A quick look at `{n['f_flows']}` as it is now; the {n['w_nav']} of {p.slug} on {c.w.year_end} itself must survive the cut.")  # fmt: skip
+
+
+def play(c: Returns, j: Journal) -> None:
+    n, kinds = c.n, _mistakes(c)
+    _study(c, j)
+    path, check = f"{n['calc']}/{n['mod_returns']}.py", f"{n['calc']}/{n['mod_check']}.py"
+    names = n | {"outflows": _out(c, "fees" not in kinds), "line_cut": "" if "cut" in kinds else _cut(c)}
+    j.write(path, render(j.r, "returns.py", names), (
+        f"The layout is the same everywhere, so one reader will do. I solve the rate with Newton steps, held inside a bracket so that a "
+        f"losing position cannot run away, and take the {n['o_npv']} at {n['hurdle']} in Decimal, since it is wanted to the cent; "
+        f"the rate itself only needs six decimals."
+    ))  # fmt: skip
+    first, last = c.positions[0], c.positions[-1]
+    j.run(f"python3 -m {n['calc']}.{n['mod_returns']}", (
+        f"«Now a run over all files|First figures»: {first.slug} to {last.slug}. A rate near the bracket's ends or a multiple below zero would tell me "
+        "that a sign is wrong; everything else needs the statement."
+    ))  # fmt: skip
+    j.read(n["statement"], (
+        f"The output has all {len(c.positions)} positions. «Before I believe it|Next the other side»: {n['statement'].rsplit('/', 1)[1]}, "
+        f"with `{n['s_paid']}` and `{n['s_back']}` from the managers. These two totals test the signs; the rate follows from them."
+    ))  # fmt: skip
+    j.write(check, render(j.r, "returns_check.py", n), (
+        f"{first.name} should come to {shown(int(c.right[first.slug]['paid']))} paid and {shown(int(c.right[first.slug]['back']))} returned. "  # type: ignore[call-overload]
+        "«I set both sides next to each other in a short script|A short comparison script» that prints every gap, so that I can rerun it after each change."
+    ))  # fmt: skip
+    for k, kind in enumerate(kinds):
+        j.run(f"python3 -m {n['calc']}.{n['mod_check']}" + (" | tail -n 9" if k else ""), (
+            f"«Ours against theirs|Statement against flows», {2 * len(c.positions)} lines." if not k else
+            f"One reason is out of the way; what remains should be only {len(_gap(c, kinds[k:]))} lines of one kind."
+        ) + f" The last of them, {last.slug}, has {shown(int(c.right[last.slug]['back']))} on the managers' side.")  # type: ignore[call-overload]  # fmt: skip
+        _fix(c, j, kind, path, _gap(c, kinds[k:]))
+    best = max(c.positions, key=lambda p: float(c.right[p.slug]["irr"]))  # type: ignore[arg-type]
+    j.run(f"python3 -m {n['calc']}.{n['mod_check']} && python3 -m {n['calc']}.{n['mod_returns']} --{n['opt_write']} {n['file_out']}", (
+        f"With that the comparison must be empty of gaps, and I write {n['file_out']} in the same go. By my estimate {best.name} leads with "
+        f"about {_pct(c, best)}, {n['o_tvpi']} {c.right[best.slug]['tvpi']}."
+    ), effects=True)  # fmt: skip
+    p = c.positions[len(c.positions) // 2]
+    j.run(f"python3 -m {n['calc']}.{n['mod_returns']} --{n['opt_flows']} {p.slug}", (
+        f"All paid-in and distributed totals agree. A last look at one position with signs and a running balance, {p.name}: "
+        f"{_pct(c, p)} is only credible if early outflows carry most of the {shown(int(c.right[p.slug]['paid']))} and the {n['w_nav']} closes the list."  # type: ignore[call-overload]
+    ))  # fmt: skip
+    if c.w.size == "long":
+        _second_method(c, j, p)
+    j.tick(c.label)
+
+
+def _second_method(c: Returns, j: Journal, p: Position) -> None:
+    n = c.n
+    module = f"{n['calc']}.{n['mod_returns']}"
+    j.run(
+        f"python3 -c \"from {module} import *; f = {n['f_flows']}(FOLDER / '{p.slug}.csv'); r = {n['f_irr']}(f); "
+        f"print(r, {n['f_npv']}(f, r), {n['f_npv']}(f, r + Decimal('1e-6')))\"", (
+        f"To have the rate confirmed by another road I discount {p.slug} in Decimal at its own {n['o_irr']}: the value has to vanish to "
+        f"within a few cents, and a millionth more must turn it negative. Newton worked in floats, so this is a true second opinion on {_pct(c, p)}."
+    ))  # fmt: skip
+    j.read(n["file_out"], (
+        f"The discounted value at {_pct(c, p)} vanishes as it should. Then the file itself, to see that {n['o_irr']} has its decimals "
+        f"and that {n['o_dpi']} of {p.slug} is stored as {c.right[p.slug]['dpi']}, four places, not rounded away."
+    ))  # fmt: skip
