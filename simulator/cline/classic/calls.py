@@ -1,0 +1,77 @@
+"""Action -> the classic client's tool call."""
+
+from __future__ import annotations
+
+from simulator.core.action import (
+    Action,
+    Command,
+    Complete,
+    Definitions,
+    Edit,
+    ListFiles,
+    ReadFile,
+    Search,
+    Write,
+)
+
+SEARCH, DIVIDER, REPLACE = "------- SEARCH", "=======", "+++++++ REPLACE"
+
+
+def diff(blocks: tuple[tuple[str, str], ...]) -> str:
+    """SEARCH/REPLACE blocks as the model writes them; an empty side has no line."""
+
+    def lines(text: str) -> str:
+        return text if not text or text.endswith("\n") else text + "\n"
+
+    return "\n".join(f"{SEARCH}\n{lines(s)}{DIVIDER}\n{lines(r)}{REPLACE}" for s, r in blocks)
+
+
+def call(action: Action) -> tuple[str, dict[str, str]]:
+    """Tool name and its parameters in order, all as text."""
+    match action:
+        case ListFiles(path, recursive):
+            return "list_files", {"path": path, "recursive": "true" if recursive else "false"}
+        case ReadFile(path, start, end):
+            bounds = {"start_line": start, "end_line": end}
+            return "read_file", {"path": path} | {k: str(v) for k, v in bounds.items() if v is not None}
+        case Search(regex, path, pattern):
+            return "search_files", {"path": path, "regex": regex} | ({"file_pattern": pattern} if pattern else {})
+        case Definitions(path):
+            return "list_code_definition_names", {"path": path}
+        case Edit(path, blocks):
+            return "replace_in_file", {"path": path, "diff": diff(blocks)}
+        case Write(path, content):
+            return "write_to_file", {"path": path, "content": content}
+        case Command(command):
+            return "execute_command", {"command": command, "requires_approval": "false"}
+        case Complete(result):
+            return "attempt_completion", {"result": result}
+
+
+def as_xml(action: Action, progress: str) -> str:
+    """The call as it stands in a reply's text. Long values get lines of their own, as models write them."""
+    name, params = call(action)
+    if progress:
+        params["task_progress"] = progress
+    lines = [f"<{name}>"]
+    for key, value in params.items():
+        tall = key in ("content", "diff", "task_progress") or "\n" in value
+        pad = "\n" if tall else ""
+        end = "" if value.endswith("\n") else pad
+        lines.append(f"<{key}>{pad}{value}{end}</{key}>")
+    lines.append(f"</{name}>")
+    return "\n".join(lines)
+
+
+def label(action: Action) -> str:
+    """`tool for 'argument'`, with which a result's first line names its call."""
+    name, params = call(action)
+    match action:
+        case Search(regex, _, pattern):
+            return f"{name} for '{regex}'" + (f" in '{pattern}'" if pattern else "")
+        case Command(command):
+            return f"{name} for '{command}'"
+        case Complete():
+            return name
+        case _:
+            return f"{name} for '{params['path']}'"
