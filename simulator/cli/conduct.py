@@ -30,6 +30,7 @@ from simulator.drive.sender import Job, Sender
 from simulator.drive.session import Stage
 from simulator.drive.synthetic import Synthetic, SyntheticResult, SyntheticShape
 from simulator.engine.scrape import scrape
+from simulator.errors import EngineError
 from simulator.store.folder import RunWriter
 from simulator.store.plans import PlanFolder
 
@@ -167,7 +168,7 @@ class Conductor:
             try:
                 values = await asyncio.wait_for(scrape(endpoint.session, f"{self._target.root}/metrics"), 5)
                 self._writer.engine(EngineSample(started, values))
-            except (aiohttp.ClientError, TimeoutError, ValueError, OSError) as error:
+            except (EngineError, TimeoutError, OSError) as error:
                 self._writer.engine(EngineSample(started, {}, f"{type(error).__name__}: {error}"[:200]))
             await asyncio.sleep(max(0.1, started + SCRAPE_S - self._clock.now()))
 

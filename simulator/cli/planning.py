@@ -19,9 +19,10 @@ from simulator.core.action import Action, Outcome
 from simulator.core.scenario import Scenario
 from simulator.core.task import Task
 from simulator.drive.checking import run_check
-from simulator.drive.commands import CommandRunner, ShellRunner, ZygoteRunner
+from simulator.drive.commands import CommandRunner, ShellRunner
 from simulator.drive.toolbox import Toolbox
 from simulator.drive.workspace import Repository
+from simulator.drive.zygote import ZygoteRunner
 from simulator.errors import SimError
 from simulator.store.plans import PlanFolder, PlannedSession, open_plans, prune, save_index, save_session
 from simulator.tasks import catalog, pace

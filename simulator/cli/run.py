@@ -7,22 +7,22 @@ import os
 import re
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import uvloop
 
 from simulator.cli.conduct import Conductor, Target
 from simulator.cli.describe import host, versions
-from simulator.cli.planning import plan
 from simulator.cli.report import write_report
 from simulator.cli.screen import PlanningScreen, Screen
 from simulator.core.scenario import Scenario, parse, scenario_hash
 from simulator.engine.launch import start_embedded
-from simulator.engine.scrape import identify_url
+from simulator.engine.scrape import identify
 from simulator.errors import UsageError
 from simulator.store.folder import RunFolder
 from simulator.store.plans import PlanFolder
@@ -120,18 +120,34 @@ async def _target(options: Options, scenario: Scenario, log: Path) -> AsyncItera
             await engine.stop()
         return
     key_env = scenario.endpoint.api_key_env if scenario.endpoint else "OPENAI_API_KEY"
+    key = os.environ.get(key_env, "")
     base_url = normal_url(url)
-    identity = await identify_url(base_url, os.environ.get(key_env, ""))
-    served = [str(name) for name in identity.get("models", [])]
-    model = options.model or (scenario.endpoint.model if scenario.endpoint else None)
-    if model is None:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    timeout = aiohttp.ClientTimeout(total=20)
+    async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
+        identity = await identify(session, base_url)
+    model, window = _model(
+        identity, base_url, options.model or (scenario.endpoint.model if scenario.endpoint else None)
+    )
+    if scenario.sessions and window is not None and window < scenario.context_window_tok:
+        raise UsageError(
+            f"{base_url} takes {window:,} tokens and the scenario's agents believe in {scenario.context_window_tok:,}: "
+            f"serve with a larger --max-model-len, or --set context_window_tok={window}"
+        )
+    kind = "emulated" if identity.get("emulated") else "real"
+    yield Target(base_url, model, key, kind, identity, scenario.request_timeout_s)
+
+
+def _model(identity: Mapping[str, Any], base_url: str, wanted: str | None) -> tuple[str, int | None]:
+    """The model to ask for and the window that it is served with, where that is told."""
+    served = {str(m["id"]): m.get("max_model_len") for m in identity["models"]}
+    if wanted is None:
         if len(served) != 1:
             raise UsageError(f"{base_url} serves {', '.join(served) or 'no model'}: say which with --model")
-        model = served[0]
-    elif served and model not in served:
-        raise UsageError(f"{base_url} does not serve `{model}`; it serves {', '.join(served)}")
-    kind = "emulated" if identity.get("emulated") else "real"
-    yield Target(base_url, model, os.environ.get(key_env, ""), kind, identity, scenario.request_timeout_s)
+        wanted = next(iter(served))
+    elif served and wanted not in served:
+        raise UsageError(f"{base_url} does not serve `{wanted}`; it serves {', '.join(served)}")
+    return wanted, served.get(wanted)
 
 
 def normal_url(url: str) -> str:
@@ -145,6 +161,8 @@ def normal_url(url: str) -> str:
 
 
 async def _plans(scenario: Scenario, model: str, plain: bool) -> PlanFolder:
+    from simulator.cli.planning import plan  # pulls in document libraries that synthetic traffic does not need
+
     with PlanningScreen(plain=plain) as screen:
         return await asyncio.to_thread(plan, scenario, model, screen.progress)
 
@@ -169,10 +187,10 @@ def _manifest(
         "versions": versions(),
         "host": host(),
         "engine": {
+            **target.identity,
             "kind": target.kind,
             "base_url": mask_url(target.base_url),
             "model": target.model,
-            **{k: v for k, v in target.identity.items() if k not in ("models",)},
         },
         "command": [mask_url(part) for part in ["sim", *sys.argv[1:]]],
         "pid": os.getpid(),

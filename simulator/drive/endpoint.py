@@ -58,7 +58,7 @@ class Endpoint:
         self._timeout_s = timeout_s
         self._session: aiohttp.ClientSession | None = None
         http = openai.DefaultAioHttpClient(
-            transport=AiohttpTransport(client=self._new_session),
+            transport=AiohttpTransport(client=lambda: self.session),
             timeout=httpx2.Timeout(timeout_s, connect=30.0, pool=None),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
         )
@@ -73,18 +73,19 @@ class Endpoint:
                 exchange.t_sent_s = self._now()
 
         trace.on_request_chunk_sent.append(sent)
-        self._session = aiohttp.ClientSession(
+        return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=300.0, force_close=False),
             read_bufsize=READ_BUFFER_BYTES,
             trace_configs=[trace],
             trust_env=False,
         )
-        return self._session
 
     @property
     def session(self) -> aiohttp.ClientSession:
-        """The same connection pool, for /metrics and the engine's own end points."""
-        return self._session or self._new_session()
+        """The connection pool, also for /metrics and the engine's own end points. Made on first use, in the loop."""
+        if self._session is None:
+            self._session = self._new_session()
+        return self._session
 
     async def post(self, path: str, body: bytes, on_read: Callable[[bytes], None] | None = None) -> Exchange:
         """POST `body` and read the reply to its end. Never raises for what the network or the server does; a
