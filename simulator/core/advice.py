@@ -99,6 +99,10 @@ REASONS: dict[str, tuple[str, str]] = {
 }
 
 
+def _percent(share: float, digits: int = 1) -> str:
+    return f"{100 * share:+.{digits}f} %"
+
+
 def warning(code: str, what: str) -> dict[str, str]:
     why, cure = REASONS[code]
     return {"code": code, "what": what, "why": why, "cure": cure}
@@ -131,7 +135,7 @@ def _traffic(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
     yield from _requests(kind, part["requests"])
     yield from _tokens(kind, part)
     if part["drift"] is not None and abs(part["drift"]) > 0.05:
-        yield warning("drift", f"{kind}: second half of the window {part['drift']:+.1%} tok/s against the first")
+        yield warning("drift", f"{kind}: second half of the window {_percent(part['drift'])} tok/s against the first")
     if kind == "agent":
         yield from _sessions(part)
 
@@ -164,7 +168,7 @@ def _tokens(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
     for key, code, noun in (("output", "length_drift", "output"), ("prompt", "prompt_drift", "prompt")):
         off = part["planned"][f"{key}_error"]
         if off is not None and abs(off) > 0.01:
-            yield warning(code, f"{kind}: {noun} tokens {off:+.1%} against the plan")
+            yield warning(code, f"{kind}: {noun} tokens {_percent(off)} against the plan")
 
 
 def _sessions(part: dict[str, Any]) -> Iterator[dict[str, str]]:
@@ -190,4 +194,4 @@ def _engine(kind: str, engine: dict[str, Any] | None, part: dict[str, Any]) -> I
         yield warning("front_end_backlog", f"{kind}: {engine['backlog_mean']:.1f} open requests unknown to it")
     told = ratio(engine["output_tok_s"], part["output_tok_s"])
     if told is not None and abs(told - 1) > 0.05 and not engine["restarted"] and part["window"]["length_s"] >= 20:
-        yield warning("engine_disagrees", f"{kind}: the engine counted {told - 1:+.0%} tok/s against the client")
+        yield warning("engine_disagrees", f"{kind}: the engine counted {_percent(told - 1, 0)} tok/s against the client")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from simulator.core.latency import client_queue_s, ttft_s
 from simulator.core.stats import describe, mean, quantile, ratio
 from simulator.core.turns import turns_due
@@ -48,9 +46,9 @@ def _past_limits(row: dict[str, Any]) -> list[str]:
     if lag is not None and lag > LIMITS["loop_lag_p99_s"]:
         found.append(f"event-loop lag p99 {lag * 1e3:.0f} ms, limit {LIMITS['loop_lag_p99_s'] * 1e3:.0f} ms")
     if cpu is not None and cpu > LIMITS["cpu_share_mean"]:
-        found.append(f"the client used {cpu:.0%} of a core, limit {LIMITS['cpu_share_mean']:.0%}")
+        found.append(f"the client used {100 * cpu:.0f} % of a core, limit {100 * LIMITS['cpu_share_mean']:.0f} %")
     if late is not None and late > LIMITS["lateness_share"]:
-        found.append(f"requests left late by {late:.1%} of a turn, limit {LIMITS['lateness_share']:.0%}")
+        found.append(f"requests left late by {100 * late:.1f} % of a turn, limit {100 * LIMITS['lateness_share']:.0f} %")
     return found
 
 
@@ -72,5 +70,5 @@ def client(samples: Sequence[Traffic]) -> dict[str, Any]:
 def lateness_tail_s(row: dict[str, Any]) -> float | None:
     """p99 of lateness with enough requests, else p95."""
     spread = row["lateness_s"]
-    tail = spread["p99"] if spread["p99"] is not None else spread["p95"]
-    return None if tail is None or not np.isfinite(tail) else float(tail)
+    tail: float | None = spread["p99"] if spread["p99"] is not None else spread["p95"]
+    return tail

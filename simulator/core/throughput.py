@@ -85,21 +85,15 @@ def _delivering(sample: Traffic) -> Mask:
 
 
 def rates(sample: Traffic) -> dict[str, Any]:
-    """Tokens a second in the window and beside it, and the drift between the window's halves.
-
-    A prompt is placed at its request's first output. drift: (second half / first half) - 1 of output tok/s; None
-    without a steady window, whose ramps would read as drift."""
+    """Tokens a second in the window and beside it. A prompt is placed at its request's first output."""
     window = sample.window
-    inner = (window.start_s + window.end_s) / 2
     outer = (window.start_s, window.end_s) if window.steady else (-np.inf, np.inf)
-    halves = tokens_between(sample, np.array([outer[0], inner, outer[1]]))
-    output = float(halves.sum())
+    output = float(tokens_between(sample, np.array(outer)).sum())
     asked = sample.every.where(_delivering(sample))
     prompts, planned = prompt_tok(asked)
     prompt = float(np.nansum(prompts)) if np.isfinite(prompts).any() else None
     lost = sample.sent.where(failed(sample.sent))["output_tok"]
     spoke = bool((~failed(sample.every) & np.isfinite(sample.every["t_last_s"])).any())
-    drift = ratio(float(halves[1]), float(halves[0])) if window.steady else None
     return {
         "output_tok": output if spoke else None,
         "output_tok_s": ratio(output, window.length_s) if spoke else None,
@@ -109,9 +103,24 @@ def rates(sample: Traffic) -> dict[str, Any]:
         "total_tok_s": ratio(None if prompt is None or not spoke else prompt + output, window.length_s),
         "prompts_planned": planned,
         "failed_output_tok": finite(np.nansum(lost)) if len(lost) else 0.0,
-        "drift": None if drift is None else drift - 1,
+        "drift": drift(sample),
         "in_flight_mean": in_flight(sample),
     }
+
+
+def drift(sample: Traffic) -> float | None:
+    """(second half / first half) - 1 of output tokens, over the part of the window in which requests were still being
+    sent: a fixed number of requests leaves a tail that is no drift. None without a steady window, or when that part is
+    less than half of it."""
+    window, sends = sample.window, known(sample.sent["t_sent_s"])
+    if not window.steady or not len(sends):
+        return None
+    until_s = float(sends.max())
+    if until_s - window.start_s < window.length_s / 2:
+        return None
+    halves = tokens_between(sample, np.linspace(window.start_s, until_s, 3))
+    against = ratio(float(halves[1]), float(halves[0]))
+    return None if against is None else against - 1
 
 
 def cached(sample: Traffic) -> dict[str, Any]:

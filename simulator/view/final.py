@@ -1,0 +1,105 @@
+"""The last screen after a run: the headline of its report, in 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from simulator.core.metric import OUTPUT, Metric, value
+from simulator.view.cells import clean
+from simulator.view.format import count, digits, duration, measure, percent
+from simulator.view.identity import EMULATED, is_emulated, synthetic_shape, title
+
+WIDTH = 80
+SHOWN_WARNINGS = 3
+
+ROWS = (
+    OUTPUT,
+    Metric("output, whole run", ("output_tok_s_whole_run",), "tok/s"),
+    Metric("user speed p50", ("tok_s_user", "p50"), "tok/s"),
+    Metric("cached share", ("cached_share", "all"), "share"),
+    Metric("in flight, mean", ("in_flight_mean",), ""),
+)
+SPREADS = (("TTFT", "ttft_s"), ("TPOT", "tpot_s"), ("turn latency", "turn_latency_s"))
+
+
+def final(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> RenderableType:
+    """A renderable of at most 80 columns. Texts of the run are shown as they are: no markup of theirs is obeyed."""
+    agent, synthetic = summary["agent"], summary["synthetic"]
+    parts: list[RenderableType] = []
+    if is_emulated(manifest):
+        parts.append(Text(f" {EMULATED}: not a GPU ", style="bold white on red"))
+    parts.append(Text(title(manifest), style="bold", overflow="ellipsis", no_wrap=True))
+    if agent is None and synthetic is None:
+        parts.append(Text("No request was recorded."))
+    else:
+        parts.append(_table(agent, synthetic, synthetic_shape(manifest)))
+    if agent is not None:
+        parts += [Text(line) for line in _agent_lines(agent)]
+    parts += _verdict(summary)
+    return Group(*parts)
+
+
+def _table(agent: Any, synthetic: Any, shape: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("", width=22)
+    table.add_column("agents", justify="right", width=25)
+    table.add_column(f"synthetic {shape}".strip(), justify="right", width=25, no_wrap=True)
+    parts = (agent, synthetic)
+    for metric in ROWS:
+        pair = [value(part, metric) for part in parts]
+        if pair != [None, None]:
+            shown = [measure(each, metric.unit) for each in pair]
+            table.add_row(metric.label, *shown, style="bold" if metric is OUTPUT else "")
+    for name, key in SPREADS:
+        tail = "p99" if any(part and part[key]["p99"] is not None for part in parts) else "p95"
+        cells = [_pair(part[key] if part else None, tail) for part in parts]
+        table.add_row(f"{name} p50 / {tail}", *cells)
+    table.add_row("requests ok / sent", *(_requests(part) for part in parts))
+    return table
+
+
+def _pair(spread: Mapping[str, Any] | None, tail: str) -> str:
+    return duration(None) if spread is None else f"{duration(spread['p50'])} / {duration(spread[tail])}"
+
+
+def _requests(part: Any) -> str:
+    return count(None) if part is None else f"{count(part['requests']['ok'])} / {count(part['requests']['sent'])}"
+
+
+def _agent_lines(agent: Mapping[str, Any]) -> list[str]:
+    done, split, tools = agent["sessions"], agent["wall"], agent["tools"]
+    lines = [
+        f"sessions   {count(done['completed'])} completed, {digits(done['per_hour'])} an hour; recorded solution "
+        f"verified in {count(done['verified'])}"
+    ]
+    if split:
+        shares = split["shares"]
+        tool = shares["tool_run_s"] + shares["tool_queue_s"] + shares["tool_pace_s"]
+        lines.append(
+            f"wall       model {percent(shares['model_s'])}, tools {percent(tool)}, "
+            f"thinking {percent(shares['think_s'])}, client {percent(shares['client_s'])}"
+        )
+    if tools:
+        lines.append(
+            f"tools      {count(tools['calls'])} calls, run p50 {duration(tools['run_s']['p50'])}, "
+            f"p95 {duration(tools['run_s']['p95'])}; {count(tools['mismatches'])} differ from the recording"
+        )
+    return lines
+
+
+def _verdict(summary: Mapping[str, Any]) -> list[RenderableType]:
+    verdict, noted = summary["client"]["verdict"], summary["warnings"]
+    style = {"ok": "green", "client-limited": "bold red"}.get(verdict, "yellow")
+    lines: list[RenderableType] = [Text.assemble("client     ", (verdict, style))]
+    for each in noted[:SHOWN_WARNINGS]:
+        told = Text.assemble(("warning    ", "yellow"), clean(each["what"]))
+        told.truncate(WIDTH, overflow="ellipsis")
+        lines.append(told)
+    if len(noted) > SHOWN_WARNINGS:
+        lines.append(Text(f"           and {len(noted) - SHOWN_WARNINGS} more in report.md", style="dim"))
+    return lines

@@ -1,0 +1,84 @@
+"""How numbers look, in one place: three significant digits, a unit, and a dash for what is unknown."""
+
+from __future__ import annotations
+
+import math
+
+from simulator.view.cells import clean
+
+DASH = "–"
+
+
+def digits(value: float | None) -> str:
+    """Three significant digits and no exponent; from a thousand on, all whole digits: 0.0412, 41.2, 11,840."""
+    if value is None or not math.isfinite(value):
+        return DASH
+    rounded = float(f"{value:.2e}")
+    if abs(rounded) < 1e-9:
+        return "0"
+    if abs(rounded) >= 1000:
+        return f"{value:,.0f}"
+    return f"{rounded:.{max(0, 2 - math.floor(math.log10(abs(rounded))))}f}"
+
+
+def count(value: float | None) -> str:
+    return DASH if value is None or not math.isfinite(value) else f"{value:,.0f}"
+
+
+def duration(value_s: float | None) -> str:
+    """41.2 µs, 41.2 ms, 4.12 s, 2:05 min, 1:02:05 h."""
+    if value_s is None or not math.isfinite(value_s):
+        return DASH
+    size = abs(float(f"{value_s:.2e}"))
+    if size < 1e-9:
+        return "0 s"
+    if size < 1e-3:
+        return f"{digits(value_s * 1e6)} µs"
+    if size < 1:
+        return f"{digits(value_s * 1e3)} ms"
+    if size < 100:
+        return f"{digits(value_s)} s"
+    minutes, seconds = divmod(round(value_s), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d} h" if hours else f"{minutes}:{seconds:02d} min"
+
+
+def percent(share: float | None, *, signed: bool = False) -> str:
+    """A share of 1 as per cent: 91.2 %."""
+    if share is None or not math.isfinite(share):
+        return DASH
+    sign = "+" if signed and share > 0 else ""
+    return f"{sign}{digits(100 * share)} %"
+
+
+def measure(value: float | None, unit: str) -> str:
+    """A value in a metric's unit (core/metric.py)."""
+    if value is None or not math.isfinite(value):
+        return DASH
+    match unit:
+        case "s":
+            return duration(value)
+        case "share":
+            return percent(value)
+        case "":
+            return digits(value)
+        case "x":
+            return f"{digits(value)}x"
+        case _:
+            return f"{digits(value)} {unit}"
+
+
+def bar(share: float | None, width: int = 20) -> str:
+    """A bar of block characters for a share of 1; anything above 0 shows."""
+    if share is None or not math.isfinite(share) or share <= 0:
+        return ""
+    eighths = max(1, round(min(share, 1.0) * width * 8))
+    return "█" * (eighths // 8) + "▏▎▍▌▋▊▉"[eighths % 8 - 1] * bool(eighths % 8)
+
+
+def cell(text: object) -> str:
+    """Text from a run as a cell of a Markdown table: one line, nothing in it is markup."""
+    safe = clean(str(text))
+    for mark in "\\`*[]<>|":
+        safe = safe.replace(mark, f"\\{mark}")
+    return safe

@@ -1,0 +1,111 @@
+"""report.md: a run for people, from its summary and manifest alone. Its first screen is enough for a tired reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from simulator.core.metric import TABLE, value
+from simulator.view.format import cell, count, digits, duration, measure, percent
+from simulator.view.identity import EMULATED, command, facts, is_emulated, synthetic_shape, title
+from simulator.view.report_parts import client, engine, errors, groups, sessions, table, tools, wall, warnings
+
+Lines = list[str]
+
+
+def report(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
+    """The whole report as Markdown. The first line says so when the engine was emulated."""
+    lines: Lines = []
+    if is_emulated(manifest):
+        lines += [f"# ⚠ {EMULATED}: these figures describe the simulator's model of a server, not a GPU", ""]
+    lines += [f"# {cell(title(manifest))}", "", *headline(summary, manifest), ""]
+    agent, synthetic = summary["agent"], summary["synthetic"]
+    if agent is None and synthetic is None:
+        lines += ["No request was recorded, so there is nothing to report.", ""]
+    else:
+        lines += [*side_by_side(agent, synthetic, manifest), ""]
+    if agent is not None:
+        lines += [*wall(agent), *sessions(agent), *groups(agent), *tools(agent)]
+    lines += [*errors(summary), *client(summary["client"]), *engine(summary, manifest), *warnings(summary)]
+    return "\n".join([*lines, *repeat(manifest)]) + "\n"
+
+
+def headline(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Lines:
+    """Two or three sentences: what was delivered, how it felt, and whether to believe it."""
+    agent, synthetic = summary["agent"], summary["synthetic"]
+    lines: Lines = []
+    if agent is not None:
+        busy = agent["in_flight_mean"]
+        lines.append(
+            f"**Agents: {measure(agent['output_tok_s'], 'tok/s')} output**, {digits(busy)} requests in flight; "
+            f"a turn takes {duration(agent['turn_latency_s']['p50'])} (p50), first token after "
+            f"{duration(agent['ttft_s']['p50'])}, then {duration(agent['tpot_s']['p50'])} a token; "
+            f"{percent(agent['cached_share']['all'])} of prompt tokens came from the cache.  "
+        )
+    if synthetic is not None:
+        shape = synthetic_shape(manifest)
+        name = f"Synthetic {shape}" if shape else "Synthetic"
+        speed = measure(synthetic["output_tok_s"], "tok/s")
+        lines.append(f"**{name}: {speed} output** on the same engine{_times(agent, synthetic)}.  ")
+    verdict, noted = summary["client"]["verdict"], summary["warnings"]
+    lines.append(f"Client: **{verdict}**. {_warned(noted)}")
+    return lines
+
+
+def _times(agent: Mapping[str, Any] | None, synthetic: Mapping[str, Any]) -> str:
+    ours, theirs = (agent or {}).get("output_tok_s"), synthetic["output_tok_s"]
+    return f", {digits(theirs / ours)} times the agents'" if ours and theirs else ""
+
+
+def _warned(noted: Sequence[Mapping[str, str]]) -> str:
+    if not noted:
+        return "No warnings."
+    several = "s" if len(noted) > 1 else ""
+    return f"{len(noted)} warning{several}, the first: {cell(noted[0]['what'])} ([all](#warnings))."
+
+
+def side_by_side(agent: Any, synthetic: Any, manifest: Mapping[str, Any]) -> Lines:
+    """Both kinds of traffic, the same rows; rows that neither has are left out."""
+    shape = synthetic_shape(manifest)
+    rows = [_window(agent, synthetic), _requests(agent, synthetic)]
+    for metric in TABLE:
+        pair = [value(part, metric) for part in (agent, synthetic)]
+        if pair != [None, None]:
+            rows.append((metric.label, *(measure(each, metric.unit) for each in pair)))
+    lines = ["## Agents beside synthetic traffic", ""]
+    lines += table(("", "agents", f"synthetic {shape}".strip()), rows)
+    lines += ["", "Percentiles cover requests sent in the window; failed ones have no latency and are counted above."]
+    if not any((part or {}).get("ttft_s", {}).get("p99") for part in (agent, synthetic)):
+        lines.append("p99 is left out below 1,000 requests.")
+    return lines
+
+
+def _window(*parts: Any) -> tuple[str, ...]:
+    def told(part: Any) -> str:
+        if part is None:
+            return measure(None, "")
+        window = part["window"]
+        return duration(window["length_s"]) + (f" ({window['note']})" if window["note"] else "")
+
+    return ("window", *map(told, parts))
+
+
+def _requests(*parts: Any) -> tuple[str, ...]:
+    def told(part: Any) -> str:
+        if part is None:
+            return measure(None, "")
+        n = part["requests"]
+        odd = [f"{count(n[key])} {key}" for key in ("failed", "cancelled") if n[key]]
+        return f"{count(n['ok'])} of {count(n['sent'])} ok" + (f" ({', '.join(odd)})" if odd else "")
+
+    return ("requests", *map(told, parts))
+
+
+def repeat(manifest: Mapping[str, Any]) -> Lines:
+    """The command, and what it takes to get the same work again."""
+    lines = ["## Repeat this run", ""]
+    told = command(manifest)
+    lines += ["```", told.replace("```", "'''"), "```", ""] if told else ["The command was not recorded.", ""]
+    keys = ("seed", "mode", "scenario_hash", "plan_hash", "tokenizer", "versions", "host")
+    known = [fact for key in keys for fact in facts(manifest.get(key), key)]
+    return [*lines, *table(("", ""), [(name, cell(text)) for name, text in known])] if known else lines

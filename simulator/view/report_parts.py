@@ -1,0 +1,202 @@
+"""The sections of report.md below its main table. Each gives its lines, heading included, or none at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from simulator.core.certify import lateness_tail_s
+from simulator.view.format import bar, cell, count, digits, duration, measure, percent
+from simulator.view.identity import facts
+
+Lines = list[str]
+
+PART_NAMES = {
+    "model_s": "model",
+    "tool_run_s": "tools running",
+    "tool_queue_s": "tools waiting for a place",
+    "tool_pace_s": "tools held to their recorded time",
+    "think_s": "thinking",
+    "backoff_s": "back-off before retries",
+    "client_s": "client",
+}
+GROUP_NAMES = {
+    "by_kind": "task kind",
+    "by_size": "task size",
+    "by_profile": "client profile",
+    "by_context": "prompt length",
+}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Lines:
+    """A Markdown table; all columns but the first are right-aligned."""
+    return [
+        "| " + " | ".join(head) + " |",
+        "|---" + "|--:" * (len(head) - 1) + "|",
+        *("| " + " | ".join(row) + " |" for row in rows),
+    ]
+
+
+def wall(agent: Mapping[str, Any]) -> Lines:
+    """Where a session's time goes, model time split at the first token."""
+    split = agent["wall"]
+    if split is None:
+        return []
+    rows = []
+    for part, name in PART_NAMES.items():
+        share, seconds = split["shares"][part], split["parts"][part]
+        first = split["first_token_share"] if part == "model_s" else None
+        pieces = [(name, share, seconds)]
+        if first is not None:
+            pieces = [
+                ("model, to the first token", share * first, seconds * first),
+                ("model, streaming", share * (1 - first), seconds * (1 - first)),
+            ]
+        rows += [(n, percent(s), duration(t / split["sessions"]), bar(s)) for n, s, t in pieces if t or n == "client"]
+    rows.append(("unexplained", percent(split["unexplained_share"]), "", ""))
+    heading = f"Means over {count(split['sessions'])} sessions with a part of their life in the window."
+    return ["## Where a session's wall time goes", "", heading, "", *_left(("", "share", "a session", ""), rows), ""]
+
+
+def _left(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Lines:
+    """A table whose last column is a bar, which grows from the left."""
+    lines = table(head, rows)
+    lines[1] = lines[1][: -len("--:|")] + ":--|"
+    return lines
+
+
+def sessions(agent: Mapping[str, Any]) -> Lines:
+    done = agent["sessions"]
+    rows = [
+        ("completed in the window", count(done["completed"])),
+        ("an hour", digits(done["per_hour"])),
+        ("recorded solution verified", count(done["verified"])),
+        ("check failed", count(done["refuted"])),
+        ("failed", count(done["failed"])),
+        ("turns / tool calls / edits", " / ".join(count(done[key]) for key in ("turns", "tool_calls", "edits"))),
+        ("wall of whole sessions p50", duration(done["wall_s"]["p50"])),
+    ]
+    lines = ["## Sessions", "", *table(("", ""), rows), ""]
+    return lines + [f"- check of {cell(text)}" for text in done["check_examples"]] + [""] * bool(done["check_examples"])
+
+
+def groups(agent: Mapping[str, Any]) -> Lines:
+    head = ("requests", "failed", "prompt", "cached", "TTFT p50", "TTFT p95", "TPOT p50", "turn p50", "turn p95")
+    lines: Lines = []
+    for key, name in GROUP_NAMES.items():
+        parts = agent[key]
+        if not parts:
+            continue
+        rows = [(cell(group), *_group(row)) for group, row in parts.items()]
+        lines += [f"## By {name}", "", *table((name, *head), rows), ""]
+    return lines
+
+
+def _group(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        count(row["requests"]),
+        count(row["failed_requests"]),
+        measure(row["prompt_tok"]["mean"], "tok"),
+        percent(row["cached_share"]),
+        duration(row["ttft_s"]["p50"]),
+        duration(row["ttft_s"]["p95"]),
+        duration(row["tpot_s"]["p50"]),
+        duration(row["turn_latency_s"]["p50"]),
+        duration(row["turn_latency_s"]["p95"]),
+    )
+
+
+def tools(agent: Mapping[str, Any]) -> Lines:
+    made = agent["tools"]
+    if made is None:
+        return []
+    rows = [(cell(name), *_tool(row)) for name, row in made["by_tool"].items()]
+    rows.append(("**all**", *_tool(made)))
+    head = ("tool", "calls", "differ", "run p50", "run p95", "queue p95", "run, total")
+    lines = ["## Tools", "", *table(head, rows), ""]
+    return lines + [f"- {cell(text)}" for text in made["examples"]] + [""] * bool(made["examples"])
+
+
+def _tool(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        count(row["calls"]),
+        count(row["mismatches"]),
+        duration(row["run_s"]["p50"]),
+        duration(row["run_s"]["p95"]),
+        duration(row["queue_s"]["p95"]),
+        duration(row["run_total_s"]),
+    )
+
+
+def errors(summary: Mapping[str, Any]) -> Lines:
+    rows = []
+    for kind in ("agent", "synthetic"):
+        part = summary[kind]
+        for name, row in part["errors"].items() if part else ():
+            share = percent(row["count"] / part["requests"]["sent"])
+            rows.append((kind, cell(name), count(row["count"]), share, cell(row["example"])))
+    lines = ["## Errors", ""]
+    if not rows:
+        return [*lines, "No request failed in the window.", ""]
+    return [*lines, *_left(("traffic", "error", "requests", "share", "for example"), rows), ""]
+
+
+def client(health: Mapping[str, Any]) -> Lines:
+    """The client's account of itself, beside its limits."""
+    kinds = [kind for kind in ("agent", "synthetic") if health[kind] is not None]
+    lines = ["## Client health", "", f"Verdict: **{health['verdict']}**", ""]
+    lines += [f"- {cell(reason)}" for reason in health["reasons"]] + [""] * bool(health["reasons"])
+    if not kinds:
+        return lines
+    limits = health["limits"]
+    each = [health[kind] for kind in kinds]
+    rows = [
+        ("event-loop lag p50", *(duration(h["loop_lag_s"]["p50"]) for h in each), ""),
+        ("event-loop lag p99", *(duration(h["loop_lag_s"]["p99"]) for h in each), duration(limits["loop_lag_p99_s"])),
+        ("CPU, share of a core", *(percent(h["cpu_share"]["mean"]) for h in each), percent(limits["cpu_share_mean"])),
+        ("sent late p50", *(duration(h["lateness_s"]["p50"]) for h in each), ""),
+        ("sent late, tail", *(duration(lateness_tail_s(h)) for h in each), ""),
+        ("lateness of a turn", *(percent(h["lateness_share"]) for h in each), percent(limits["lateness_share"])),
+    ]
+    if any(h["ttft_minus_server_s"]["n"] for h in each):
+        rows.append(("TTFT less the server's p50", *(duration(h["ttft_minus_server_s"]["p50"]) for h in each), ""))
+    return [*lines, *table(("", *kinds, "limit"), rows), ""]
+
+
+def engine(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Lines:
+    """Gauges over the windows, then who the engine is."""
+    gauges = summary["engine"]
+    kinds = [kind for kind in ("agent", "synthetic") if gauges[kind] is not None]
+    lines = ["## Engine", ""]
+    if kinds:
+        each = [gauges[kind] for kind in kinds]
+        shown = (
+            ("running, mean", "running_mean", ""),
+            ("waiting, mean", "waiting_mean", ""),
+            ("waiting, most", "waiting_max", ""),
+            ("KV cache in use, mean", "kv_use_mean", "share"),
+            ("KV cache in use, most", "kv_use_max", "share"),
+            ("prefix cache hits", "prefix_hit_share", "share"),
+            ("preemptions", "preemptions", ""),
+            ("acceptance length", "acceptance_length", ""),
+            ("generated, by its own count", "output_tok_s", "tok/s"),
+            ("front-end backlog, mean", "backlog_mean", ""),
+            ("front-end backlog p95", "backlog_p95", ""),
+        )
+        rows = [(name, *(measure(g[key], unit) for g in each)) for name, key, unit in shown]
+        lines += [*table(("", *kinds), rows), ""]
+    else:
+        lines += ["Its /metrics were not read in any window.", ""]
+    known = facts(manifest.get("engine"))
+    return lines + ([*table(("identity", ""), [(cell(n), cell(t)) for n, t in known]), ""] if known else [])
+
+
+def warnings(summary: Mapping[str, Any]) -> Lines:
+    lines = ["## Warnings", ""]
+    if not summary["warnings"]:
+        return [*lines, "None.", ""]
+    for number, noted in enumerate(summary["warnings"], 1):
+        lines.append(f"{number}. **{cell(noted['what'])}** (`{noted['code']}`)  ")
+        lines.append(f"   Why it matters: {noted['why']}.  ")
+        lines.append(f"   Cure: {noted['cure']}.")
+    return [*lines, ""]
