@@ -1,9 +1,10 @@
 """A warm interpreter: it has imported what agents' programs commonly use, and forks for each program it is given.
 
-Run as a script by zygote.py (it must not import this package: programs would see that), as
-`python interpreter.py DESCRIPTOR FOLDER` (where compiled code is kept), on a SOCK_SEQPACKET socket. A message is a JSON job (see `prepare`) with three
-descriptors: standard input, output (error too), and a pipe on which the child's process id and later its wait status
-come back, four bytes each, native order. First of all the names of the imported top-level modules go out as JSON.
+Run as a script by zygote.py (it must not import this package: programs would see that) as
+`python interpreter.py DESCRIPTOR SCRATCH`, on a SOCK_SEQPACKET socket. A message is a JSON job (see `prepare`) with
+three descriptors: standard input, output (error too), and a pipe on which the child's process id and later its wait
+status come back, four bytes each, native order. First of all the names of the imported top-level modules go out as
+JSON. When the owner is gone, so are the children and the scratch folder: an owner that was killed cannot tidy up.
 
 The point is that a program cannot tell: its __main__, arguments, paths, streams, tracebacks and exit are those of
 `python FILE`, `python -m MODULE` or `python -c PROGRAM`.
@@ -23,6 +24,7 @@ import marshal
 import os
 import runpy
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -70,7 +72,7 @@ def main() -> None:
     for name in WARM.split():
         importlib.import_module(name)
     warnings.filters[:] = filters
-    keep_code(sys.argv[2])
+    keep_code(os.path.join(sys.argv[2], "code"))
     gc.collect()
     gc.freeze()  # neither looked at nor copied by collections in the children
     control.send(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})).encode())
@@ -103,7 +105,9 @@ def serve(control):
         message, descriptors, _, _ = socket.recv_fds(control, 1 << 18, 3)
         if not message:  # the owner is gone
             for pid in status_pipes:
-                os.killpg(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(pid, signal.SIGKILL)
+            shutil.rmtree(sys.argv[2], ignore_errors=True)
             os._exit(0)
         pid = os.fork()
         if pid == 0:

@@ -80,7 +80,7 @@ class ZygoteRunner:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                [bin_ / "python", SCRIPT, str(theirs.fileno()), str(fallback.scratch.path / "code")],
+                [bin_ / "python", SCRIPT, str(theirs.fileno()), str(fallback.scratch.path)],
                 env=environment(home, fallback.scratch.path, bin_) | {"OPENBLAS_NUM_THREADS": "1"},
                 stdin=subprocess.PIPE,  # pipes, for the children's streams are made like these
                 stdout=subprocess.PIPE,
@@ -98,9 +98,9 @@ class ZygoteRunner:
         return self.fallback.run(command, cwd, timeout_s, stdin) if ran is None else ran
 
     def close(self) -> None:
-        self._socket.close()
-        self._process.kill()
+        self._process.kill()  # before its socket, whose end of file would make it remove the scratch folder
         self._process.wait()
+        self._socket.close()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
