@@ -77,5 +77,6 @@ def reply_room_tok(window_tok: int) -> int:
 def too_long(setup: Setup, prompt_tok: int) -> UsageError:
     return UsageError(
         f"a request of {prompt_tok:,} tokens in {setup.cwd} does not fit context_window_tok "
-        f"{setup.context_window_tok:,} even after every cut that the client makes; raise the window or choose a smaller task"
+        f"{setup.context_window_tok:,} even after every cut that the client makes; raise the window or choose a "
+        "smaller task"
     )
