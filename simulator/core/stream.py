@@ -39,53 +39,74 @@ class Reading:
 
 def read_stream(arrivals: Sequence[tuple[float, bytes]]) -> Reading:
     """arrivals: (time, bytes) of each socket read. An event belongs to the read that completed it."""
-    reading = Reading()
-    parts: list[str] = []
-    thoughts: list[str] = []
-    running: list[int] = []
-    rest = b""
+    reader = StreamReader()
     for time_s, data in arrivals:
-        rest += data
-        if b"\n\n" not in rest and b"\r\n\r\n" not in rest:
-            continue
-        whole, _, rest = rest.replace(b"\r\n", b"\n").rpartition(b"\n\n")
-        for line in whole.split(b"\n"):
-            if line.startswith(b"data:"):
-                _event(reading, time_s, line[5:].strip(), parts, thoughts, running)
-    if rest.strip() and arrivals:
-        line = rest.strip().rsplit(b"\n", 1)[-1]
-        if line.startswith(b"data:") and (line.endswith(b"}") or line.endswith(b"[DONE]")):
-            _event(reading, arrivals[-1][0], line[5:].strip(), parts, thoughts, running)
-    reading.text, reading.reasoning = "".join(parts), "".join(thoughts)
-    _tokens(reading, running)
-    return reading
+        reader.feed(time_s, data)
+    return reader.finish()
 
 
-def _event(
-    reading: Reading, time_s: float, data: bytes, parts: list[str], thoughts: list[str], running: list[int]
-) -> None:
-    if data == b"[DONE]":
-        reading.done = True
-        return
-    try:
-        chunk = orjson.loads(data)
-        choices = chunk.get("choices") or ()
-    except (orjson.JSONDecodeError, AttributeError):
-        reading.malformed = reading.malformed or data[:80].decode("utf-8", "replace")
-        return
-    if chunk.get("error"):
-        error = chunk["error"]
-        reading.error = error if isinstance(error, dict) else {"message": str(error)}
-        return
-    usage = chunk.get("usage")
-    carried = False
-    for choice in choices:
-        carried |= _choice(reading, time_s, choice, parts, thoughts)
-    if usage:
-        _usage(reading, usage)
-    if carried:
-        reading.times_s.append(time_s)
-        running.append(int(usage["completion_tokens"]) if usage and usage.get("completion_tokens") is not None else -1)
+class StreamReader:
+    """The same a read at a time, so that a long stream can be read in slices."""
+
+    __slots__ = ("_last_s", "_parts", "_reading", "_rest", "_running", "_thoughts")
+
+    def __init__(self) -> None:
+        self._reading = Reading()
+        self._parts: list[str] = []
+        self._thoughts: list[str] = []
+        self._running: list[int] = []  # completion tokens so far, as each output chunk's usage says; -1, it does not
+        self._rest = b""
+        self._last_s = 0.0
+
+    def feed(self, time_s: float, data: bytes) -> None:
+        self._last_s = time_s
+        if self._rest:
+            data = self._rest + data
+        if b"\r" in data:
+            data = data.replace(b"\r\n", b"\n")
+        whole, mark, self._rest = data.rpartition(b"\n\n")
+        if mark:
+            for line in whole.split(b"\n"):
+                if line[:5] == b"data:":
+                    self._event(time_s, line[5:])
+
+    def finish(self) -> Reading:
+        """The stream has closed. A last event without its empty line still counts when it is whole."""
+        line = self._rest.strip().rsplit(b"\n", 1)[-1]
+        if line.startswith(b"data:") and line.endswith((b"}", b"[DONE]")):
+            self._event(self._last_s, line[5:])
+        self._rest = b""
+        reading = self._reading
+        reading.text, reading.reasoning = "".join(self._parts), "".join(self._thoughts)
+        _tokens(reading, self._running)
+        return reading
+
+    def _event(self, time_s: float, data: bytes) -> None:
+        reading = self._reading
+        try:
+            chunk = orjson.loads(data)
+            choices = chunk.get("choices") or ()
+        except (orjson.JSONDecodeError, AttributeError):
+            if data.strip() == b"[DONE]":
+                reading.done = True
+            else:
+                reading.malformed = reading.malformed or data.strip()[:80].decode("utf-8", "replace")
+            return
+        if chunk.get("error"):
+            error = chunk["error"]
+            reading.error = error if isinstance(error, dict) else {"message": str(error)}
+            return
+        usage = chunk.get("usage")
+        carried = False
+        for choice in choices:
+            carried |= _choice(reading, time_s, choice, self._parts, self._thoughts)
+        used = -1
+        if usage:
+            _usage(reading, usage)
+            used = usage.get("completion_tokens", -1)
+        if carried:
+            reading.times_s.append(time_s)
+            self._running.append(used)
 
 
 def _choice(reading: Reading, time_s: float, choice: dict[str, Any], parts: list[str], thoughts: list[str]) -> bool:
