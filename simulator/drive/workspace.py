@@ -49,6 +49,9 @@ class Repository:
         """
         if not history:
             raise UsageError(f"The repository for {path} has no commits: a task's history needs at least one.")
+        for name in sorted({name for commit in history for name in commit.files}):
+            if any(part.lower() in ("", ".", "..", ".git") for part in name.split("/")):
+                raise UsageError(f"{name!r} is no path for a file of {path}: use a relative path with single slashes.")
         if path.exists():
             raise UsageError(f"{path} exists already: choose a new folder or remove it.")
         path.mkdir(parents=True)
