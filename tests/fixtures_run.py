@@ -237,6 +237,9 @@ def _synthetic(rng: random.Random, log: _Log, shape: Shape, start_s: float) -> t
     free, last = [start_s] * 8, start_s
     for number in range(-2, shape.synthetic):
         slot = number % 8
+        if number == 0:  # the window opens when the warm-up is over
+            start_s = last = max(free)
+            free = [start_s] * 8
         due = free[slot]
         record = _request(f"syn{number}", slot, 0, 512, 512, due=due, sent=due + 0.001, retry=0)
         record.kind, record.purpose = "synthetic", "synthetic" if number >= 0 else "warmup"

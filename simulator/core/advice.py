@@ -193,5 +193,6 @@ def _engine(kind: str, engine: dict[str, Any] | None, part: dict[str, Any]) -> I
     if behind is not None and behind > 0.1 and engine["backlog_mean"] > 2:
         yield warning("front_end_backlog", f"{kind}: {engine['backlog_mean']:.1f} open requests unknown to it")
     told = ratio(engine["output_tok_s"], part["output_tok_s"])
-    if told is not None and abs(told - 1) > 0.05 and not engine["restarted"] and part["window"]["length_s"] >= 20:
-        yield warning("engine_disagrees", f"{kind}: the engine counted {_percent(told - 1, 0)} tok/s against the client")
+    sure = part["window"]["steady"] and part["window"]["length_s"] >= 20 and not engine["restarted"]
+    if told is not None and abs(told - 1) > 0.05 and sure:
+        yield warning("engine_disagrees", f"{kind}: the engine's own count is {_percent(told - 1, 0)} off the client's")

@@ -47,8 +47,8 @@ def _past_limits(row: dict[str, Any]) -> list[str]:
         found.append(f"event-loop lag p99 {lag * 1e3:.0f} ms, limit {LIMITS['loop_lag_p99_s'] * 1e3:.0f} ms")
     if cpu is not None and cpu > LIMITS["cpu_share_mean"]:
         found.append(f"the client used {100 * cpu:.0f} % of a core, limit {100 * LIMITS['cpu_share_mean']:.0f} %")
-    if late is not None and late > LIMITS["lateness_share"]:
-        found.append(f"requests left late by {100 * late:.1f} % of a turn, limit {100 * LIMITS['lateness_share']:.0f} %")
+    if late is not None and late > (limit := LIMITS["lateness_share"]):
+        found.append(f"requests left late by {100 * late:.1f} % of a turn, limit {100 * limit:.0f} %")
     return found
 
 

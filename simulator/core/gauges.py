@@ -26,8 +26,6 @@ NEAR_S = 1.0
 def within(samples: Sequence[EngineSample], window: Window) -> list[EngineSample]:
     """Good scrapes from the last one before the window's start to the last one inside it, in order of time."""
     good = sorted((s for s in samples if not s.error), key=lambda s: s.t_s)
-    if not window.steady:
-        return good
     inside = [s for s in good if window.start_s <= s.t_s <= window.end_s]
     before = [s for s in good if window.start_s - 5.0 <= s.t_s < window.start_s]
     return before[-1:] + inside
@@ -89,7 +87,7 @@ def engine(samples: Sequence[EngineSample], window: Window, pulses: Table, kind:
     preemptions, acceptance_length, output_tok_s, backlog_mean, backlog_p95, restarted}; shares are 0 to 1.
     """
     chosen = within(samples, window)
-    inside = [s for s in chosen if not window.steady or s.t_s >= window.start_s]
+    inside = [s for s in chosen if s.t_s >= window.start_s]
     if not inside:
         return None
 

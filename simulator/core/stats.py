@@ -69,8 +69,15 @@ def jain(values: Floats) -> float | None:
     return float(scaled.sum() ** 2 / (len(scaled) * np.square(scaled).sum()))
 
 
+def _added(counts: Floats, place: Ints, weight: Ints) -> Floats:
+    """Bucket counts with more weight in them, longer if need be."""
+    more = np.bincount(place, weights=weight, minlength=len(counts)).astype(np.float64)
+    more[: len(counts)] += counts
+    return more
+
+
 class GapHistogram:
-    """Weighted distribution of gaps too many to keep: 300 million fit in 42 MB.
+    """Weighted distribution of gaps too many to keep: 300 million of them need 42 MB at most.
 
     Buckets are one microsecond, the resolution of the stored gaps, below a second, and one millisecond above; quantiles
     are a bucket's value, the smallest that reaches the wanted share of the weight. Mean and maximum are exact.
@@ -80,8 +87,8 @@ class GapHistogram:
     COARSE_US = 1_000
 
     def __init__(self) -> None:
-        self._fine = np.zeros(self.FINE_US)
-        self._coarse = np.zeros(2**32 // self.COARSE_US + 1)
+        self._fine = np.zeros(0)
+        self._coarse = np.zeros(0)
         self._sum_us = 0.0
         self._max_us = -math.inf
         self.weight = 0
@@ -92,8 +99,8 @@ class GapHistogram:
             return
         rounded = np.rint(gap_us).astype(np.int64)
         fine = rounded < self.FINE_US
-        self._fine += np.bincount(rounded[fine], weights=weight[fine], minlength=self.FINE_US)
-        np.add.at(self._coarse, rounded[~fine] // self.COARSE_US, weight[~fine])
+        self._fine = _added(self._fine, rounded[fine], weight[fine])
+        self._coarse = _added(self._coarse, rounded[~fine] // self.COARSE_US, weight[~fine])
         self._sum_us += float(np.dot(gap_us, weight))
         self._max_us = max(self._max_us, float(gap_us[weight > 0].max(initial=-math.inf)))
         self.weight += int(weight.sum())
