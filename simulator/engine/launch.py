@@ -59,9 +59,9 @@ class Engine:
             "settings": load_params(self.params).model_dump(mode="json"),
         }
 
-    async def stop(self) -> None:
-        """SIGTERM, then SIGKILL after STOP_LIMIT_S; returns when the process has ended."""
-        await _end(self._process)
+    async def stop(self, limit_s: float = STOP_LIMIT_S) -> None:
+        """SIGTERM, then SIGKILL after limit_s; returns when the process has ended."""
+        await _end(self._process, limit_s)
 
 
 async def start_embedded(
@@ -138,12 +138,12 @@ async def _healthy(base_url: str) -> None:
             await asyncio.sleep(0.05)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end(process: asyncio.subprocess.Process, limit_s: float = STOP_LIMIT_S) -> None:
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(process.wait(), STOP_LIMIT_S)
+            await asyncio.wait_for(process.wait(), limit_s)
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()

@@ -37,7 +37,7 @@ NAMES: dict[str, str] = {
     "process_start_time_seconds": "Unix time at which the process started",
     "process_cpu_seconds_total": "CPU time of the API process",
     "process_resident_memory_bytes": "memory of the API process",
-    "embedded:schedule_lag_seconds": "lateness of the emulation's last step",
+    "embedded:schedule_lag_seconds": "lateness of the emulation's steps, recent peak",
     "embedded:schedule_written_off_seconds_total": "lateness of the emulation that was given up",
 }
 

@@ -169,7 +169,8 @@ def validate(model: type[Model], raw: dict[str, Any], path: Path) -> Model:
 
 
 def _first_fault(model: type[BaseModel], error: ValidationError) -> str:
-    fault = error.errors()[0]
+    # a misspelt key is also a missing one: tell the misspelling
+    fault = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
     where = ".".join(str(part) for part in fault["loc"])
     if fault["type"] == "missing":
         return f"key '{where}' is missing"

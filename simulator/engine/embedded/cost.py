@@ -47,6 +47,9 @@ class StepCost:
     total_s: float
 
 
+NO_COST = StepCost(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Weights:
     """Parameter counts of a shape, by how a step reads them."""
@@ -90,7 +93,7 @@ class CostModel:
         ssm = inner * shape.mamba_state * STATE_BYTES[params.mamba_ssm_cache_dtype]
         self.state_bytes_per_seq = shape.layers.count("M") * (ssm + conv)
         self._bandwidth = gpu.bandwidth_bytes_per_s
-        self._state_rate = self._bandwidth * getattr(eff.state_bandwidth, params.mamba_backend)
+        self._state_rate: float = self._bandwidth * getattr(eff.state_bandwidth, params.mamba_backend)
         # chunked scan: scores and outputs inside a chunk, then the chunk's state in and out
         within = 2 * shape.mamba_chunk * (shape.mamba_groups * shape.mamba_state + inner)
         self._scan_flops_per_tok = shape.layers.count("M") * (within + 4 * inner * shape.mamba_state)

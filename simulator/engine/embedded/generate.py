@@ -14,8 +14,8 @@ from simulator.engine.embedded.faults import Faults, Rule
 from simulator.engine.embedded.prompts import Prompt, Prompts
 from simulator.engine.embedded.protocol import ApiError, Ask, check_model, overflow, parse_ask, parse_body
 from simulator.engine.embedded.replies import Replies, Reply
+from simulator.engine.embedded.request import Request
 from simulator.engine.embedded.runner import Runner
-from simulator.engine.embedded.scheduler import Request
 from simulator.engine.embedded.stream import Stream, Whole, envelope, usage
 
 #: texts longer than this are tokenised in a thread, so that steps do not wait (about 1 ms)
@@ -146,7 +146,8 @@ class Generator:
         try:
             await sink.done
         except ConnectionResetError:
-            transport.abort()
+            # a cut lets the chunks before it arrive; a client that reads nothing would hold its bytes for ever
+            transport.close() if cut_after is not None else transport.abort()
             return response
         finally:
             self.runner.abort(work)

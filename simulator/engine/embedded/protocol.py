@@ -147,8 +147,8 @@ def _tools(body: dict[str, Any]) -> list[Any] | None:
     choice = body.get("tool_choice")
     if choice not in (None, "auto", "none"):
         raise ApiError(400, "Only tool_choice 'auto' and 'none' are emulated.", param="tool_choice")
-    if choice is not None and not tools:
-        raise ApiError(400, "tool_choice needs tools.", param="tool_choice")
+    if choice == "auto" and not tools:
+        raise ApiError(400, "tool_choice 'auto' needs tools.", param="tool_choice")
     return tools or None
 
 

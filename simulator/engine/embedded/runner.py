@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from simulator.engine.embedded.scheduler import Request, Scheduler
+from simulator.engine.embedded.request import Request
+from simulator.engine.embedded.scheduler import Scheduler
 from simulator.engine.embedded.stats import Stats
 from simulator.engine.embedded.stream import Sink
 
 MAX_DEBT_S = 0.25
+LAG_DECAY = 0.98  # a step; so a scrape once a second still sees a late step
 
 
 class Runner:
@@ -54,7 +56,7 @@ class Runner:
             self.stats.step(plan, emissions)
             now_s = plan.end_s
             lag_s = loop.time() - now_s
-            self.stats.lag_s = max(0.0, lag_s)
+            self.stats.lag_s = max(lag_s, LAG_DECAY * self.stats.lag_s)
             if lag_s > MAX_DEBT_S:
                 self.stats.written_off_s += lag_s
                 now_s += lag_s

@@ -1,6 +1,7 @@
 """HTTP in front of the step loop: the routes that vLLM's server has and that clients of this product use.
 
-CPU a streamed token at 256 streams: see tests/engine/embedded/bench_server.py.
+Measured with `python tests/engine/embedded/bench_server.py`: 256 streams of 512/512 at 13,100 tok/s take 0.13 cores,
+10 us of CPU a token, continuous usage included.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ class Server:
         except ApiError as error:
             return _refusal(error)
         except web.HTTPException as error:
-            refusal = ApiError(error.status, f"{request.method} {request.path}: {error.reason}", kind="NotFoundError")
+            kind = "NotFoundError" if error.status == 404 else "BadRequestError"
+            refusal = ApiError(error.status, f"{request.method} {request.path}: {error.reason}", kind=kind)
             return _refusal(refusal)
 
     async def _models(self, _request: web.Request) -> web.Response:

@@ -16,7 +16,8 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from simulator.engine.embedded.scheduler import Request, Scheduler, StepPlan
+from simulator.engine.embedded.request import Request, StepPlan
+from simulator.engine.embedded.scheduler import Scheduler
 from simulator.engine.embedded.stream import Sink, Stream, Whole
 
 # bucket edges as in vLLM 0.32's /metrics
@@ -56,7 +57,7 @@ class Histogram:
 
 
 class Stats(Collector):
-    """lag_s: how late the last step's tokens went out; written_off_s: lag that was given up, in all."""
+    """lag_s: how late a step's tokens went out, a peak that decays; written_off_s: lag that was given up, in all."""
 
     def __init__(self, scheduler: Scheduler, *, model: str, params_name: str) -> None:
         self.scheduler = scheduler
@@ -122,6 +123,7 @@ class Stats(Collector):
             "vllm:num_preemptions": ("Preemptions.", c.preemptions),
             "vllm:prompt_tokens": ("Prompt tokens of requests whose prefill ended.", c.prompt_tok),
             "vllm:generation_tokens": ("Tokens generated.", c.generated_tok),
+            "vllm:prompt_tokens_cached": ("Prompt tokens taken from the cache.", c.hit_tok),
             "vllm:prefix_cache_queries": ("Prompt tokens looked up in the prefix cache.", c.queried_tok),
             "vllm:prefix_cache_hits": ("Prompt tokens found in the prefix cache.", c.hit_tok),
         }
@@ -192,7 +194,9 @@ class Stats(Collector):
             "mamba_backend": p.mamba_backend,
         }
         yield InfoMetricFamily("embedded:engine", "This engine is an emulation.", value=info)
-        yield GaugeMetricFamily("embedded:schedule_lag_seconds", "Lateness of the last step's tokens.", self.lag_s)
+        yield GaugeMetricFamily(
+            "embedded:schedule_lag_seconds", "Lateness of a step's tokens, recent peak.", self.lag_s
+        )
         what = "Lateness that was too large to catch up."
         yield CounterMetricFamily("embedded:schedule_written_off_seconds", what, self.written_off_s)
         busy_s = self.scheduler.counters.busy_s
