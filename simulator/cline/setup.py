@@ -25,6 +25,7 @@ class Setup:
     max_input_tok: what the user stored as the model's input limit; sdk compaction prefers it to the window.
     thinking: sdk's reasoning effort ("low" | "medium" | "high"), "" for none.
     tool_set: sdk only: "cli", 25 tools; "editor", the 6 that the editor extension offers.
+    remote_url: of the repository's origin, "" when it has none (classic shows it in the first message).
     extra_body: merged into the body's tail; a mapping inside (`stream_options`) is merged key by key.
     """
 
@@ -45,6 +46,7 @@ class Setup:
     platform: str = "linux"
     shell: str = "/bin/bash"
     home: str = "/home/dev"
+    remote_url: str = ""
     extra_body: Mapping[str, Any] = field(default_factory=dict)
 
 

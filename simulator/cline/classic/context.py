@@ -11,8 +11,8 @@ from simulator.cline.setup import Setup
 REMIND_EVERY = 6
 _HOST = "Agent CLI"
 _CLI_TOOLS = (
-    "git, docker, npm, pip, cargo, curl, jq, make, cmake, python, node, psql, sqlite3, grep, sed, awk, apt, wget, "
-    "kubectl, go, gcc, tar"
+    "git, gh, docker, kubectl, terraform, npm, yarn, pip, cargo, go, gcc, curl, wget, jq, make, cmake, python, node, "
+    "psql, sqlite3, redis-cli, grep, sed, awk, tar, apt, mvn, gradle"
 )
 
 
@@ -31,13 +31,16 @@ def environment(
         blocks.append(f"# Inactive Terminals\n## {ran[0]}\n### New Output\n{ran[1]}")
     blocks.append(f"# Current Time\n{when.moment(now_unix_s, setup.tz_name)}")
     if first:
-        facts = {"hint": setup.repo_name, "latestGitCommitHash": setup.latest_commit}
+        facts: dict[str, object] = {"hint": setup.repo_name}
+        if setup.remote_url:
+            facts["associatedRemoteUrls"] = [f"origin: {setup.remote_url}"]
+        facts["latestGitCommitHash"] = setup.latest_commit
         config = json.dumps({"workspaces": {setup.cwd: facts}}, indent=2)
         blocks += [
             f"# Current Working Directory ({setup.cwd}) Files\n{listing(setup.listing, '.')}",
             f"# Workspace Configuration\n{config}",
-            f"# Detected CLI Tools\nInstalled on this machine and free to use where they help: {_CLI_TOOLS}. There may "
-            "be others.",
+            f"# Detected CLI Tools\nInstalled on the user's machine and free to use where they help with the task: "
+            f"{_CLI_TOOLS}. The list is not complete; other programs may be there as well.",
         ]
     blocks += [
         f"# Context Window Usage\n{usage_line(used_tok, setup.context_window_tok)}",
