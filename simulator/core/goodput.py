@@ -11,7 +11,7 @@ from simulator.core.latency import e2el_s, tpot_s, ttft_answer_s, ttft_s
 from simulator.core.stats import ratio
 from simulator.core.table import Floats, Mask
 from simulator.core.turns import first_due_s
-from simulator.core.window import Traffic, ok
+from simulator.core.window import Traffic, asked_s, ok
 from simulator.errors import UsageError
 
 OBJECTIVES = ("ttft_s", "ttft_answer_s", "tpot_s", "e2el_s", "turn_s")
@@ -29,7 +29,8 @@ def meets(sample: Traffic, slo: Mapping[str, float]) -> Mask:
         if name == "tpot_s":
             values: Floats = np.nan_to_num(tpot_s(sent, chunks), nan=0.0)
         elif name == "turn_s":
-            values = sent["t_last_s"] - first_due_s(sent)
+            due_s = first_due_s(sample.every)[sample.window.holds(asked_s(sample.every))]
+            values = sent["t_last_s"] - due_s
         else:
             values = {"ttft_s": ttft_s, "ttft_answer_s": ttft_answer_s, "e2el_s": e2el_s}[name](sent)
         good = good & (values <= limit)
