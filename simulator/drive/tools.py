@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -37,6 +38,26 @@ class Tools(Protocol):
 
     async def finish(self, session: str) -> tuple[str, str]:
         """(final diff, "n files +a -r"); the workspace is removed unless the run keeps workspaces."""
+
+
+class RecordedTools:
+    """Tools that are not carried out: each answers at once with what was recorded. For load without workspaces."""
+
+    async def setup(self, plan: SessionPlan, earlier: Sequence[Action]) -> None:
+        return None
+
+    async def replay(self, session: str, action: Action, recorded: str) -> Replayed:
+        now = time.monotonic()
+        return Replayed(now, now, len(recorded), None, True, "")
+
+    async def commit(self, session: str, message: str) -> bool:
+        return False
+
+    async def check(self, session: str, check: Check) -> list[str]:
+        return []
+
+    async def finish(self, session: str) -> tuple[str, str]:
+        return "", "0 files +0 -0"
 
 
 def tool_name(action: Action) -> str:
