@@ -1,0 +1,132 @@
+"""Coding tasks over a small office library: faults to mend and features to add, in a repository drawn by the seed.
+
+The seed decides trade, names, modules, history and stages of everything; the size decides how many items are asked
+for; the style decides how the recorded agent reads files. Templates are in files/.
+"""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+from simulator.core.task import Check, Style, Task
+
+from . import history, solve
+from .walk import Walk
+from .world import World, build, initial
+
+KIND = "coding"
+TEMPLATE = "coding_backoffice"
+
+_PROGRAM = '''
+import json, sys, traceback
+
+sys.path.insert(0, ".")
+sys.dont_write_bytecode = True
+truth = json.load(sys.stdin)
+wrong = []
+for case in truth["cases"]:
+    try:
+        exec(compile(case["source"], case["title"], "exec"), {})
+    except BaseException as error:
+        why = traceback.format_exception_only(error)[-1].strip()
+        wrong.append(case["title"] + ": " + why)
+print("\\n".join(wrong))
+sys.exit(1 if wrong else 0)
+'''
+
+
+def make(seed: int, size: str, style: Style) -> Task:
+    """The task of a seed: "medium" has two or three items, "long" seven to nine."""
+    rng = Random(f"backoffice task {seed} {size}")
+    world = build(seed, n_units=N_UNITS)
+    items = _items(world, size, rng)
+    faults = {i.unit.key for i in items if i.kind == "fault"}
+    features = {i.unit.key for i in items if i.kind == "feature"}
+    stages = initial(world, faults, features)
+    reports = size == "long"
+    extra = {solve.REPORTS: _reports(world, items)} if reports else {}
+    files = history.files_at(world, stages, history.version_of(world)) | extra
+    walk = Walk(world, stages, files, Random(f"backoffice walk {seed} {size}"), style)
+    solve.orient(walk, items, reports=reports)
+    noted = 0
+    for number, item in enumerate(items, start=1):
+        solve.work(walk, item)
+        if number % 3 == 0 and number < len(items):
+            solve.note_changes(walk, items[noted:number])
+            noted = number
+    solve.finish(walk, items, noted)
+    return Task(
+        template=TEMPLATE,
+        kind=KIND,
+        size=size,
+        seed=seed,
+        name=world.repo,
+        prompt=_prompt(world, items, rng, reports=reports),
+        history=history.commits(world, stages, extra),
+        steps=tuple(walk.steps),
+        check=_check(items),
+    )
+
+
+N_UNITS = 7
+
+
+def _items(world: World, size: str, rng: Random) -> list[solve.Item]:
+    """Neighbouring items share a unit where both of its kinds were drawn, the fault first."""
+    count = rng.randint(2, 3) if size == "medium" else rng.randint(7, 9)
+    units = rng.sample(world.units, 2 if size == "medium" else (count + 1) // 2 + 1)
+    pairs = [solve.Item(unit, kind) for unit in units for kind in ("fault", "feature")]
+    spare = [p for p in pairs[2:] if rng.random() < 0.5] + pairs[2:]
+    keep = pairs[:1] + [p for p in pairs if p in spare][: count - 1] if count == 2 else None
+    chosen = keep or sorted(rng.sample(pairs, count), key=pairs.index)
+    if not any(i.kind == "fault" for i in chosen):
+        chosen[0] = pairs[0]
+    return chosen
+
+
+def _prompt(world: World, items: list[solve.Item], rng: Random, *, reports: bool) -> str:
+    names = world.names
+    style = rng.choice((
+        f"Standard library only, please, and keep to the style of the code. Errors come from {world.package}.{names['m_errors']}.",
+        "Please add tests for each point next to the existing ones, and a line to CHANGELOG.md for each.",
+        "Keep the changes small enough to review; tests with each, documents where a call is new, and the changelog.",
+    ))  # fmt: skip
+    if reports:
+        kinds = f"{sum(i.kind == 'fault' for i in items)} faults and {sum(i.kind == 'feature' for i in items)} wishes"
+        mods = ", ".join(dict.fromkeys(i.unit.names["mod"] for i in items))
+        return (
+            f"We want to release {world.repo} next week and I have collected what people sent in: {kinds}, see "
+            f"{solve.REPORTS}. Please work through all of them in the order of the file. They concern {mods}. For the "
+            f"faults, find out where they come from before you change something; docs/ says how things are meant to "
+            f"be. {style} Public names that exist must keep working, other {names['places']} import them. When you "
+            f"are through, run the complete suite and tell me for each number what you did."
+        )
+    texts = "\n\n".join(f"{n}. {i.text('issue')}" for n, i in enumerate(items, start=1))
+    return (
+        f"Hi, {len(items)} things for {world.repo} before the next version.\n\n{texts}\n\n{style} The suite runs with "
+        f"`python -m unittest discover -s tests -t .`"
+    )
+
+
+def _reports(world: World, items: list[solve.Item]) -> str:
+    lines = ["# Open reports", "", f"Collected for the version after {history.version_of(world)}.", ""]
+    for number, item in enumerate(items, start=1):
+        kind = "fault" if item.kind == "fault" else "wish"
+        lines += [f"## {number}. {item.unit.names['title']} ({kind}, `{item.unit.dotted}`)", "", item.text("issue"), ""]
+    return "\n".join(lines)
+
+
+def _check(items: list[solve.Item]) -> Check:
+    """A case for each item, and one for each unit that the rest still works."""
+    cases = []
+    for item in items:
+        cases += [_case(item, item.kind), _case(item, "keep")]
+    unique = {c["title"]: c for c in cases}
+    return Check(_PROGRAM, json.dumps({"cases": list(unique.values())}))
+
+
+def _case(item: solve.Item, which: str) -> dict[str, str]:
+    names = item.unit.names
+    source = f"from {names['here']} import {names['Main']}\n" + item.unit.story(f"check.{which}", Random(0)) + "\n"
+    return {"title": f"{names['mod']} ({which})", "source": source}

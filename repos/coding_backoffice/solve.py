@@ -1,0 +1,216 @@
+"""The recorded way through a task: look round, then one item after the other, then close."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from random import Random
+
+from . import facts, prose
+from .history import version_of
+from .render import NEW, SLIP
+from .walk import Walk
+from .world import Part
+
+REPORTS = "docs/open_reports.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to do: a fault to mend or a feature to add in a unit."""
+
+    unit: Part
+    kind: str  # "fault" | "feature"
+
+    @property
+    def title(self) -> str:
+        verb = "Fix" if self.kind == "fault" else "Extend"
+        return f"{verb} `{self.unit.names['mod']}`"
+
+    def text(self, section: str) -> str:
+        return self.unit.story(f"{self.kind}.{section}", Random(self.unit.key))
+
+
+def orient(walk: Walk, items: list[Item], *, reports: bool) -> None:
+    """Files, README, package, the request's surroundings, and a first full run."""
+    world, rng, pkg = walk.world, walk.rng, walk.world.package
+    walk.plan("Look round and run the suite", *[i.title + f" ({i.kind})" for i in items], "Changelog", "Final run")
+    first = f"This is about {items[0].unit.names['title'].lower()} and {len(items) - 1} more in {world.repo}. "
+    walk.list_files(".", first + "I begin with the layout of the repository before I form an opinion.", recursive=True)
+    if reports:
+        walk.read(REPORTS, why="since the task points to it")
+    walk.read("README.md", why="for the conventions of this project")
+    if rng.random() < 0.6:
+        walk.definitions(pkg, f"The top-level modules of `{pkg}` are shared by everything, so I list what they define.")
+    walk.read(world.part("errors").module_path, why="because every module raises these")
+    log = rng.choice((
+        "git log --oneline -n 12", "git log --format='%h %an: %s'", "git log --stat --format='%h %an: %s' -n 3",
+        "git log --format='%h %ad %s' --date=short -n 9",
+    ))  # fmt: skip
+    walk.run(log, "The history often says why something is the way it is, so a look at the recent commits.",
+             "The last commits touch the modules named in the task, which fits the time of the reports.")  # fmt: skip
+    total = sum(len(facts.tests(t)) for p, t in walk.files.items() if p.startswith("tests/test_"))
+    full = rng.choice(("python -m unittest discover -s tests -t .", "python -m unittest discover -t . -s tests -b"))
+    walk.run(full, "Before changing anything I want to know whether the suite is green as it stands.",
+             f"All {total} cases pass, so none of the reported behaviour is covered by a test yet.")  # fmt: skip
+    walk.done("Look round and run the suite")
+
+
+def work(walk: Walk, item: Item) -> None:
+    walk.unit = item.unit
+    _investigate(walk, item)
+    if item.kind == "fault":
+        _mend(walk, item)
+    else:
+        _extend(walk, item)
+    walk.done(item.title + f" ({item.kind})")
+
+
+def _investigate(walk: Walk, item: Item) -> None:
+    """Read what the item is about; whatever was read earlier is not read again."""
+    unit, rng = item.unit, walk.rng
+    names = _methods(walk, unit)
+    walk.saw(f"The next item concerns {unit.names['title'].lower()} in `{unit.module_path}`.")
+    about = unit.story("about", Random(walk.world.seed)).split("\n\n")
+    if rng.random() < 0.75:
+        walk.search(rf"\b{rng.choice(names)}\b" if rng.random() < 0.6 else unit.names["Main"])
+    pair = [unit.module_path, unit.test_path]
+    if walk.echoes:
+        walk.read(unit.module_path, why="the code that the item is about")
+        walk.saw(walk.voice.once(about))
+        if rng.random() < 0.85:
+            walk.read(unit.test_path, why="to see what is covered so far")
+    else:
+        walk.read(*pair, why="code and tests together")
+        walk.saw(walk.voice.once(about))
+    if unit.doc_path and rng.random() < 0.8:
+        walk.read(unit.doc_path, why="as the written rule decides what is right", insight=walk.voice.once(about))
+    helper = rng.choice([p for p in walk.world.base if p.dotted in walk.files[unit.module_path]])
+    if rng.random() < (0.55 if walk.echoes else 0.8):
+        walk.read(helper.module_path, why=f"which `{unit.names['mod']}` imports from")
+        walk.saw(walk.voice.once(helper.story("about", Random(0)).split("\n\n")))
+
+
+def _methods(walk: Walk, unit: Part) -> list[str]:
+    defs = facts.outline(walk.files[unit.module_path])
+    return [d.name for d in defs if not d.is_class and not d.name.startswith("_") and d.doc]
+
+
+def _probe(code: str) -> str:
+    return f"python -c {shlex.quote(chr(10) + code + chr(10))}"
+
+
+def _mend(walk: Walk, item: Item) -> None:
+    unit, rng = item.unit, walk.rng
+    module, tests = unit.module_path, unit.test_path
+    walk.run(_probe(item.text("probe")), "I reproduce the report with a few lines, so that I argue from output.",
+             "The output shows the reported behaviour.")  # fmt: skip
+    subject = item.text("commit")
+    if rng.random() < 0.8:
+        log = rng.choice((
+            f"git log -p -n 1 --format='%h %an: %s' -- {module}", f"git log --format='%h %an: %s' -- {module}",
+            f"git log -n 2 -U6 --format='%h %s' -- {module}", f"git log -n 1 -p -U5 --format=%s%n%an -- {module}",
+        ))  # fmt: skip
+        walk.run(log, f"How did `{module}` get like this? Its log should have the commit.",
+                 f'"{subject}" was the last commit to `{module}`, and the behaviour came with it.',
+                 insight=item.text("cause"))  # fmt: skip
+    else:
+        walk.saw(item.text("cause"))
+    test_names = _added(walk, tests, "fault")
+    fix = f"So this is the change to `{module}`."
+    if walk._sources[module].has_slip("fault") and rng.random() < 0.45:
+        walk.edit(tests, {"fault": NEW}, "I write the tests first.", insight=item.text("tests"))
+        walk.run_tests(unit, only=test_names[0], fails="That is the state before the fix.")
+        walk.edit(module, {"fault": SLIP}, f"With the tests in place I change `{module}`.")
+        walk.run_tests(unit, fails=item.text("slip"))
+        walk.edit(module, {"fault": NEW}, "Corrected accordingly.", insight=item.text("fix"))
+        walk.run_tests(unit)
+    else:
+        walk.edit(module, {"fault": NEW}, fix, insight=item.text("fix"))
+        _reread(walk, module, unit)
+        walk.run_tests(unit)
+        walk.edit(tests, {"fault": NEW}, f"These go into `{tests}`.", insight=item.text("tests"))
+        walk.run_tests(unit, only=test_names[0])
+    if rng.random() < 0.6:
+        walk.run(_probe(item.text("probe") + "\nprint()"), "The lines from the start once more, now with the fix.",
+                 "This is what the document promises.")  # fmt: skip
+
+
+def _reread(walk: Walk, path: str, unit: Part) -> None:
+    if not walk.echoes and walk.rng.random() < 0.8:
+        name = walk.rng.choice(_methods(walk, unit))
+        walk.look_again(path, f"def {name}", f"The tool only showed a diff, so I re-read `{path}` around the change.")
+
+
+def _added(walk: Walk, path: str, slot: str) -> list[str]:
+    """Names of the test classes that an edit of the slot will add."""
+    source = walk._sources[path]
+    after = source.text({**walk.stages[path], slot: NEW})
+    before = set(facts.test_classes(walk.files[path]))
+    return [c for c in facts.test_classes(after) if c not in before]
+
+
+def _extend(walk: Walk, item: Item) -> None:
+    unit, rng = item.unit, walk.rng
+    module, tests = unit.module_path, unit.test_path
+    test_names = _added(walk, tests, "feature")
+    walk.edit(module, {"feature": NEW}, f"I add it to `{module}`.", insight=item.text("plan"))
+    if rng.random() < 0.35:
+        path = f"examples/{unit.names['mod']}.py"
+        body = f'"""{unit.names["title"]}: a short example."""\n\n{item.text("probe")}\n'
+        walk.write(path, body, "A runnable example is more use to readers than another paragraph.")
+        command = f"python -m examples.{unit.names['mod']}"
+    else:
+        command = _probe(item.text("probe"))
+    walk.run(command, f"A first try of the new code with data like that of {unit.names['p1']}.",
+             "The figures are what the request describes.")  # fmt: skip
+    walk.read(tests, why="to add the cases in its style")
+    walk.edit(tests, {"feature": NEW}, f"The new cases for `{tests}`:", insight=item.text("tests"))
+    _reread(walk, tests, unit)
+    walk.run_tests(unit, only=test_names[0] if rng.random() < 0.5 else "")
+    walk.read(unit.doc_path or "", why="to find where the new section belongs")
+    walk.edit(unit.doc_path or "", {"feature": NEW}, f"`{unit.doc_path}` gets a section on it.")
+    if rng.random() < 0.7:
+        walk.run_tests(unit)
+
+
+def note_changes(walk: Walk, items: list[Item]) -> None:
+    """Lines for these items under Unreleased in the changelog."""
+    walk.unit = None
+    walk.read("CHANGELOG.md", why="to see how entries are worded")
+    text = walk.files["CHANGELOG.md"]
+    head = "## Unreleased\n\n"
+    first = text.split(head, 1)[1].splitlines()[0] + "\n"
+    lines = "".join(f"* {i.text('change')}\n" for i in items)
+    kept = "" if first == "* Nothing yet\n" else first
+    walk.replace("CHANGELOG.md", head + first, head + lines + kept, f"{len(items)} entries under Unreleased.")
+
+
+def finish(walk: Walk, items: list[Item], noted: int) -> None:
+    world, rng = walk.world, walk.rng
+    if noted < len(items):
+        note_changes(walk, items[noted:])
+    walk.unit = None
+    walk.done("Changelog")
+    touched = sorted({i.unit.names["mod"].replace("_", "-") for i in items})
+    walk.run(f"python -m {world.package} overview --only {touched[0]}",
+             "The command line builds every part, so one call of it shows that nothing broke on import.",
+             f"The overview prints its line for {touched[0]}.")  # fmt: skip
+    total = sum(len(facts.tests(t)) for p, t in walk.files.items() if p.startswith("tests/test_"))
+    walk.run(rng.choice(("python -m unittest discover -s tests -t . -f", "python -m unittest discover -v -s tests -t .")),
+             walk.voice.say(prose.RUN, what="the complete suite", expect=f"{total} passing cases"),
+             f"All {total} cases pass.")  # fmt: skip
+    walk.done("Final run")
+    walk.run(rng.choice(("git status --short", "git status --porcelain --untracked-files=all")),
+             "Which files did I touch in the end?",
+             "Only the modules, tests and documents that belong to the items.")  # fmt: skip
+    paths = " ".join(sorted({i.unit.module_path for i in items}))
+    walk.run(rng.choice((f"git diff {paths}", f"git diff -U1 {paths}", f"git diff --stat -p {paths}")),
+             "A last read of my own diff of the modules, as a reviewer would see it.",
+             "The diff contains what I described and nothing else.")  # fmt: skip
+    changes = "\n".join(f"- {i.text('change')} (`{i.unit.module_path}`)" for i in items)
+    walk.complete(
+        f"All {len(items)} items for {world.repo} after {version_of(world)} are done:\n\n{changes}\n\n"
+        f"Tests were added next to the existing ones; the suite of {total} cases passes. CHANGELOG.md has an entry "
+        f"for each item under Unreleased, and the documents of the extended modules describe the new calls."
+    )

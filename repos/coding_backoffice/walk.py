@@ -1,0 +1,276 @@
+"""The agent at work: each method appends one reply (what it says, what it does) and tracks what the files then hold."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+from simulator.core.action import (
+    Action,
+    Command,
+    Complete,
+    Definitions,
+    Edit,
+    ListFiles,
+    ReadFile,
+    Search,
+    Step,
+    Write,
+)
+from simulator.core.task import Style
+
+from . import facts, prose
+from .render import NEW, edit_blocks
+from .world import Part, World
+
+_NUMBER_WIDTH = 8  # characters that a numbered line adds at most
+
+
+class Walk:
+    """files: path -> present text. stages: path -> stage of its slots. steps: the replies so far."""
+
+    def __init__(
+        self, world: World, stages: dict[str, dict[str, str]], files: dict[str, str], rng: Random, style: Style
+    ) -> None:
+        self.world = world
+        self.stages = {path: dict(stage) for path, stage in stages.items()}
+        self.files = dict(files)
+        self.rng = rng
+        self.style = style
+        self.voice = prose.Voice(rng)
+        self.steps: list[Step] = []
+        self.unit: Part | None = None
+        self.topics: list[str] = []  # files that remarks are about, the latest last
+        self._sources = world.sources()
+        self._pending: list[str] = []
+        self._used: set[str] = set()
+        self._seen: set[str] = set()
+        self._todo: dict[str, bool] = {}
+        self._next_progress = 3
+
+    @property
+    def echoes(self) -> bool:
+        return self.style.echo_after_edit
+
+    def saw(self, *sentences: str) -> None:
+        """What the next reply says about the last result."""
+        self._pending += [s for s in sentences if s]
+
+    def plan(self, *todo: str) -> None:
+        self._todo = dict.fromkeys(todo, False)
+
+    def done(self, text: str) -> None:
+        self._todo[text] = True
+
+    # -- replies ---------------------------------------------------------------------------------------------------
+
+    def step(self, intent: str, *actions: Action, insight: str = "", words: tuple[int, int] = (70, 135)) -> None:
+        """One reply: what was seen, an insight, remarks up to a length drawn from `words`, the intention."""
+        said = [s for s in (*self._pending, insight) if s]
+        target = self.rng.randint(*words)
+        length = sum(len(s.split()) for s in (*said, intent))
+        while length < target and (remark := self._remark()):
+            said.append(remark)
+            length += len(remark.split())
+        said.append(intent)
+        self._pending = []
+        self.steps.append(Step(_paragraphs(said, self.rng), actions, progress=self._progress()))
+
+    def _remark(self) -> str:
+        if self.unit is not None and self.rng.random() < 0.45:
+            text = self.files[self.unit.module_path]
+            if note := self.voice.note(self.unit.story("notes", Random(0)).splitlines(), text):
+                return note
+        for path in reversed(self.topics[-4:]):
+            if remark := self.voice.detail(path, self.files[path]):
+                return remark
+        return ""
+
+    def _progress(self) -> str:
+        if not self._todo or len(self.steps) < self._next_progress:
+            return ""
+        self._next_progress = len(self.steps) + self.rng.randint(6, 10)
+        return "\n".join(f"- [{'x' if done else ' '}] {text}" for text, done in self._todo.items())
+
+    # -- looking ---------------------------------------------------------------------------------------------------
+
+    def list_files(self, path: str, intent: str, *, recursive: bool = False) -> None:
+        self.step(intent, ListFiles(path, recursive))
+        inside = sum(1 for p in self.files if path == "." or p.startswith(path + "/"))
+        self.saw(f"That lists {inside} files below `{path}`." if recursive else "")
+
+    def definitions(self, path: str, intent: str) -> None:
+        self.step(intent, Definitions(path))
+        here = [p for p in self.files if p.rpartition("/")[0] == path and p.endswith(".py")]
+        names = [f"`{p.rpartition('/')[2]}`" for p in sorted(here) if facts.outline(self.files[p])]
+        total = sum(len(facts.outline(self.files[p])) for p in here)
+        self.saw(f"`{path}` defines {total} names in {len(names)} files: {', '.join(names)}.")
+
+    def read(self, *paths: str, why: str = "", insight: str = "") -> None:
+        """Read files not read so far (several only where a reply may hold several calls); nothing if all were."""
+        fresh = [p for p in paths if p not in self._seen]
+        if not fresh:
+            self.saw(insight)
+            return
+        if self.echoes:
+            for path in fresh:
+                self._read([path], why, insight)
+                insight = ""
+        else:
+            self._read(fresh, why, insight)
+
+    def _read(self, paths: list[str], why: str, insight: str) -> None:
+        actions = [a for path in paths for a in self._whole(path)]
+        intent = self.voice.say(prose.READ, path="` and `".join(paths), why=f", {why}" if why else "")
+        self.step(intent, *actions, insight=insight)
+        for path in paths:
+            self._seen.add(path)
+            self.topics.append(path)
+            self.saw(self._saw(path))
+
+    def _whole(self, path: str) -> list[ReadFile]:
+        """The reads that show a whole file: ranges when one result would lose its middle."""
+        lines = self.files[path].splitlines()
+        limit = self.style.max_result_chars
+        if limit is None:
+            return [ReadFile(path)]
+        out, start, size = [], 1, 0
+        for number, line in enumerate(lines, start=1):
+            size += len(line) + _NUMBER_WIDTH
+            if size > limit - 400:
+                out.append(ReadFile(path, start, number - 1))
+                start, size = number, len(line) + _NUMBER_WIDTH
+        return [*out, ReadFile(path, start, len(lines))] if out else [ReadFile(path)]
+
+    def look_again(self, path: str, around: str, intent: str, span: int = 70) -> None:
+        """Read a range around a line that holds `around`; only where edits are not echoed."""
+        total = len(self.files[path].splitlines())
+        at = facts.line_of(self.files[path], around) or total
+        first = max(1, at - self.rng.randint(8, span // 2))
+        last = min(total, first + span)
+        action = ReadFile(path, first, last)
+        if repr(action) not in self._used:
+            self._used.add(repr(action))
+            self.step(intent, action)
+            self.saw(f"Lines {first} to {last} of `{path}` read as I meant them to.")
+
+    def _saw(self, path: str) -> str:
+        text = self.files[path]
+        lines = len(text.splitlines())
+        if path.endswith(".md"):
+            heads = ", ".join(f'"{h}"' for h in facts.headings(text)[:3])
+            return self.voice.say(prose.SAW_DOC, path=path, lines=lines, heads=heads)
+        if path.startswith("tests/"):
+            tests, classes = facts.tests(text), facts.test_classes(text)
+            return self.voice.say(
+                prose.SAW_TEST, path=path, lines=lines, n=len(tests), k=len(classes), first=tests[0],
+                last=tests[-1], classes=", ".join(f"`{c}`" for c in classes),
+            )  # fmt: skip
+        defs = [d for d in facts.outline(text) if d.doc and not d.is_class] or list(facts.outline(text))
+        if not defs:
+            return f"`{path}` is short, {lines} lines, and holds no surprises."
+        one, two = (defs[0], defs[0]) if len(defs) == 1 else self.rng.sample(defs, 2)
+        return self.voice.say(
+            prose.SAW_MODULE, path=path, lines=lines, n_defs=len(facts.outline(text)), fn=one.name, line=one.line,
+            size=one.size, fn2=two.name, line2=two.line,
+        )  # fmt: skip
+
+    def search(self, regex: str, path: str = ".", pattern: str | None = None, insight: str = "") -> None:
+        suffix = pattern.lstrip("*") if pattern else ""
+        found = facts.hits(self.files, regex, path, suffix)
+        key = f"{regex} {path} {pattern}"
+        if not found or key in self._used:
+            return
+        self._used.add(key)
+        where = "the whole repository" if path == "." else f"`{path}`"
+        plain = re.sub(r"\\", "", regex)
+        self.step(
+            self.voice.say(prose.SEARCH, regex=plain, where=where), Search(regex, path, pattern), insight=insight
+        )
+        files = ", ".join(f"`{p}` ({n})" for p, n in list(found.items())[:4])
+        more = f" and {len(found) - 4} more" if len(found) > 4 else ""
+        self.saw(self.voice.say(prose.SAW_HITS, total=sum(found.values()), k=len(found), files=files + more))
+
+    # -- changing --------------------------------------------------------------------------------------------------
+
+    def edit(self, path: str, stage: dict[str, str], intent: str, insight: str = "") -> None:
+        """Bring slots of a file to a stage, with SEARCH/REPLACE blocks."""
+        before = self.stages[path]
+        after = {**before, **stage}
+        blocks = edit_blocks(self._sources[path], before, after, context=self.rng.choice((3, 4, 5)))
+        self.stages[path] = after
+        self._edited(path, blocks, self._sources[path].text(after), intent, insight)
+
+    def replace(self, path: str, old: str, new: str, intent: str) -> None:
+        self._edited(path, ((old, new),), self.files[path].replace(old, new, 1), intent, "")
+
+    def _edited(self, path: str, blocks: tuple[tuple[str, str], ...], text: str, intent: str, insight: str) -> None:
+        delta = len(text.splitlines()) - len(self.files[path].splitlines())
+        self.step(intent, Edit(path, blocks), insight=insight, words=(45, 95))
+        self.files[path] = text
+        self._seen.add(path)
+        self.topics.append(path)
+        lines = len(text.splitlines())
+        self.saw(self.voice.say(prose.SAW_EDIT, path=path, lines=lines, delta=f"{delta:+d}"))
+
+    def write(self, path: str, content: str, intent: str) -> None:
+        self.step(intent, Write(path, content), words=(50, 100))
+        self.files[path] = content
+        self._seen.add(path)
+        self.saw(f"`{path}` exists now, {len(content.splitlines())} lines.")
+
+    # -- running ---------------------------------------------------------------------------------------------------
+
+    def run(self, command: str, intent: str, *after: str, insight: str = "") -> None:
+        self._used.add(command)
+        self.step(intent, Command(command), insight=insight)
+        self.saw(*after)
+
+    def run_tests(self, unit: Part, *, fails: str = "", only: str = "", insight: str = "") -> None:
+        """Tests of a unit in a form not used so far. fails: what to say about the expected failure."""
+        command, modules, label = self._test_command(unit, only)
+        expect = "a failure that shows the fault" if fails else f"{label} without failures"
+        intent = self.voice.say(prose.RUN, what=f"`{command}`", expect=expect)
+        self.run(command, intent, insight=insight)
+        if fails:
+            self.saw(self.voice.say(prose.SAW_FAIL, what=label), fails)
+            return
+        n = sum(len(facts.tests(self.files[m])) for m in modules)
+        if only:
+            after = self.files[unit.test_path].split(f"class {only}(", 1)[1]
+            n = len(facts.tests(re.split(r"\nclass ", after)[0]))
+        self.saw(self.voice.say(prose.SAW_PASS, what=label, n=n))
+
+    def _test_command(self, unit: Part, only: str) -> tuple[str, list[str], str]:
+        name = unit.names["mod"]
+        dotted, here = f"tests.test_{name}", [unit.test_path]
+        if only:
+            options = [(f"python -m unittest {flag}{dotted}.{only}", here) for flag in ("-v ", "", "-b ", "-f -v ")]
+            options.append((f"python -m unittest -v -k {only} {dotted}", here))
+            label = f"`{only}`"
+        else:
+            others = self.rng.sample([p for p in (*self.world.units, *self.world.base) if p is not unit], 3)
+            options = [(f"python -m unittest {flag}{dotted}", here) for flag in ("-v ", "", "-v -b ", "-f ")]
+            options += [(f"python -m unittest -v {dotted} tests.test_{o.names['mod']}", [*here, o.test_path])
+                        for o in others]  # fmt: skip
+            options.append((f"python -m unittest discover -v -s tests -t . -p 'test_{name}.py'", here))
+            label = f"`tests/test_{name}.py`"
+        self.rng.shuffle(options)
+        command, modules = next((o for o in options if o[0] not in self._used), options[0])
+        return command, modules, label if len(modules) == 1 else f"{label} with `{modules[1]}`"
+
+    def complete(self, result: str) -> None:
+        said = " ".join(self._pending)
+        self._pending = []
+        self.steps.append(Step(said, (Complete(result),), progress=self._progress()))
+
+    def to_new(self, unit: Part, slot: str) -> None:
+        assert self.stages[unit.module_path][slot] == NEW
+
+
+def _paragraphs(sentences: list[str], rng: Random) -> str:
+    """Sentences as one paragraph, or two when there are many."""
+    if len(sentences) < 4 or rng.random() < 0.5:
+        return " ".join(sentences)
+    cut = rng.randint(1, len(sentences) - 2)
+    return " ".join(sentences[:cut]) + "\n\n" + " ".join(sentences[cut:])
