@@ -85,14 +85,14 @@ def rate(value: float) -> str:
 
 
 def seconds(value: float | None, dash: str = "—") -> str:
-    """A latency in at most 7 cells: 41 ms, 0.41 s, 12.3 s, 2:05."""
+    """A latency in at most 7 cells: 41 ms, 0.41 s, 12.3 s, 2:05, 1.5 h."""
     if value is None:
         return dash
     if value < 0.0995:
         return f"{value * 1e3:.0f} ms"
     if value < 99.95:
         return f"{value:.2f} s" if value < 9.995 else f"{value:.1f} s"
-    return clock(value)
+    return clock(value) if value < 3600 else f"{min(value / 3600, 999.9):.1f} h"
 
 
 def clock(value_s: float) -> str:
@@ -138,7 +138,15 @@ def style(definition: str) -> Style:
     return Style.parse(definition)
 
 
-def segments(parts: Iterable[Part], width: int) -> list[Segment]:
-    """The line as rich segments, exactly `width` cells (padded; cut only if a caller broke its promise)."""
-    line = [Segment(text, style(definition) if definition else None) for text, definition in parts if text]
+def segments(parts: Iterable[Part], width: int, *, ascii_only: bool = False) -> list[Segment]:
+    """The line as rich segments of exactly `width` cells. ascii_only: for terminals without UTF-8, "?" for the rest."""
+    line = [
+        Segment(ascii_text(text) if ascii_only else text, style(definition) if definition else None)
+        for text, definition in parts
+        if text
+    ]
     return Segment.adjust_line_length(line, width)
+
+
+def ascii_text(text: str) -> str:
+    return text.encode("ascii", "replace").decode()

@@ -19,40 +19,34 @@ from simulator.view.cells import (
     spread,
     width_of,
 )
-from simulator.view.sparkline import bar, big, sparkline
-from simulator.view.state import Gauges, LiveState
+from simulator.view.gauges import Gauges
+from simulator.view.identity import is_emulated, scenario_name
+from simulator.view.sparkline import bar, big, grid, sparkline
+from simulator.view.state import LiveState
 
 LAG_LIMIT_S = 0.020
 CPU_LIMIT = 0.80
 EMULATED = ("EMULATED", "bold white on red")
 _STAGE_STYLE = {"window": "bold green", "synthetic": "bold magenta", "done": "bold green"}
-_BIG_CELLS = 21  # 99,999: below it, the sparkline stays where it is while digits come and go
+_BIG_CELLS = 17  # 9,999: up to there the chart stays where it is while digits come and go
 _NOTE_CELLS = 19
-_BUCKETS_S = (1.0, 2.0, 3.0, 4.0, 6.0)
-
-
-def run_name(manifest: Mapping[str, Any]) -> str:
-    """The scenario's name, whichever way the manifest says it."""
-    scenario = manifest.get("scenario_name") or manifest.get("scenario")
-    if isinstance(scenario, Mapping):
-        scenario = scenario.get("name")
-    return clean(str(scenario).partition("\n")[0]) if scenario else "run"
 
 
 def engine_field(manifest: Mapping[str, Any], name: str) -> Any:
-    """A fact about the engine, said by the manifest's `engine` itself or by the identity that the engine gave."""
+    """A fact about the engine: said of itself, of its settings, or of the one model that it serves. None: not said."""
     engine = manifest.get("engine")
     if not isinstance(engine, Mapping):
         return None
-    identity = engine.get("identity")
-    return engine.get(name, identity.get(name) if isinstance(identity, Mapping) else None)
+    places: list[Any] = [engine, engine.get("identity"), engine.get("settings")]
+    places += [m for m in engine.get("models") or () if isinstance(m, Mapping) and m.get("id") == engine.get("model")]
+    return next((place[name] for place in places if isinstance(place, Mapping) and place.get(name) is not None), None)
 
 
 def title(state: LiveState, now_s: float, width: int, glyphs: Glyphs) -> list[Part]:
     badge: list[Part] = [(" ", "")]
-    if state.emulated:
+    if is_emulated(state.manifest):
         badge = [(f" {EMULATED[0]} ", EMULATED[1]), (" ", "")]
-    names = [(run_name(state.manifest), "bold")]
+    names = [(scenario_name(state.manifest), "bold")]
     for name in (state.manifest.get("label"), engine_field(state.manifest, "model")):
         if name:
             names += [(f" {glyphs.dot} ", "dim"), (clean(str(name)), "")]
@@ -74,49 +68,59 @@ def stage(state: LiveState, now_s: float, width: int, glyphs: Glyphs, notice: st
     name: Item = ((f" {clip(state.stage, 9, glyphs.more)} ", _STAGE_STYLE.get(state.stage, "bold yellow")),)
     if notice:
         return [*name, (clip(notice, max(0, width - width_of(name)), glyphs.more), "bold yellow")]
-    ends_s, since_s = state.pulse.get("ends_s"), state.stage_since_s
-    if ends_s is None:
-        right = "" if since_s is None else f"for {clock(now_s - since_s)}"
-        return spread(list(name), [(right, ""), (" ", "")], width)
-    right = f" {clock(ends_s - now_s)} left "
+    ends_s, since_s, expected = state.pulse.get("ends_s"), state.stage_since_s, _expected_requests(state)
+    share = None
+    if ends_s is not None:
+        right = f" {clock(ends_s - now_s)} left "
+        if since_s is not None and ends_s > since_s:
+            share = (now_s - since_s) / (ends_s - since_s)
+    elif expected:
+        done = state.stage_requests
+        right, share = f" {count(done)} of {count(expected)} requests ", done / expected
+    else:
+        right = "" if since_s is None else f"for {clock(now_s - since_s)} "
     room = width - width_of(name) - len(right)
-    if since_s is None or ends_s <= since_s or room < 4:
+    if share is None or room < 4:
         return spread(list(name), [(right, "bold")], width)
-    filled, rest = bar((now_s - since_s) / (ends_s - since_s), room, glyphs)
+    filled, rest = bar(share, room, glyphs)
     return [*name, (filled, "green"), (rest, "dim"), (right, "bold")]
 
 
+def _expected_requests(state: LiveState) -> int | None:
+    """Synthetic traffic ends after so many requests, not at a time."""
+    scenario = state.manifest.get("scenario")
+    block = scenario.get("synthetic") if isinstance(scenario, Mapping) and state.stage == "synthetic" else None
+    expected = block.get("requests") if isinstance(block, Mapping) else None
+    return expected if isinstance(expected, int) and state.stage_since_s is not None else None
+
+
 def throughput(state: LiveState, width: int, lines: int, glyphs: Glyphs) -> list[list[Part]]:
-    """Output tok/s, large when there are three lines, beside how it went; one line otherwise."""
+    """Output tok/s, large when there are three lines or more, beside how it went; one line otherwise."""
     rate = state.output_rate()
     amount = "-" if rate is None else f"{rate:,.0f}"
-    if lines < 3 or not glyphs.big:
+    if lines < 3 or not glyphs.big or len(amount) > len("999,999"):
+        amount = amount if rate is None else count(rate, 7)
         left: list[Part] = [(f" {amount:>7}", "bold green"), (" tok/s ", "bold")]
-        columns, bucket_s = _columns(width - width_of(left) - 14)
-        values = state.history(columns, bucket_s)
-        line = sparkline(values, 1, glyphs)[0]
-        return [spread([*left, (line, "green")], [(f"last {clock(columns * bucket_s)} ", "dim")], width)]
+        columns = max(1, width - width_of(left) - 12)
+        line = sparkline(state.history(columns, grid(columns)), 1, glyphs)[0]
+        return [spread([*left, (line, "green")], [(f"last {clock(columns * grid(columns))} ", "dim")], width)]
     rows = [row.rjust(_BIG_CELLS) for row in big(amount)]
-    columns, bucket_s = _columns(width - len(rows[0]) - _NOTE_CELLS - 5)
-    values = state.history(columns, bucket_s)
+    columns = max(1, width - len(rows[0]) - _NOTE_CELLS - 5)
+    values = state.history(columns, grid(columns))
     peak = max((v for v in values if v is not None), default=0.0)
     mean = state.stage_rate() if state.stage in ("window", "synthetic") else None
     notes = [
         ("output tok/s", "bold"),
         ("" if mean is None else f"stage mean {count(mean, 7)}", ""),
-        (f"peak {count(peak, 6)} in {clock(columns * bucket_s)}", "dim"),
+        (f"peak {count(peak, 6)} in {clock(columns * grid(columns))}", "dim"),
     ]
-    chart = sparkline(values, 3, glyphs)
+    blank = (lines - 3) // 2
+    rows = [" " * len(rows[0])] * blank + rows + [" " * len(rows[0])] * (lines - 3 - blank)
+    notes = [("", "")] * blank + notes + [("", "")] * (lines - 3 - blank)
     return [
         [(f" {row}  ", "bold green"), (clip(note, _NOTE_CELLS), how), (" ", ""), (line, "green")]
-        for row, (note, how), line in zip(rows, notes, chart, strict=True)
+        for row, (note, how), line in zip(rows, notes, sparkline(values, lines, glyphs), strict=True)
     ]
-
-
-def _columns(room: int) -> tuple[int, float]:
-    """How many columns, of how many seconds each, show the last minute or more."""
-    columns = max(1, room)
-    return columns, next((b for b in _BUCKETS_S if b * columns >= 60), _BUCKETS_S[-1])
 
 
 def requests(state: LiveState, width: int, glyphs: Glyphs) -> list[Part]:
@@ -166,6 +170,7 @@ def engine(gauges: Gauges, width: int, glyphs: Glyphs) -> list[Part]:
         ("hits", percent(gauges.hits, glyphs.dash), ""),
         ("accept", None if gauges.acceptance is None else f"{gauges.acceptance:.2f}", ""),
         ("backlog", _maybe(gauges.backlog), "yellow" if (gauges.backlog or 0) > 4 else ""),
+        ("late", f"{1e3 * gauges.late_s:.0f} ms" if (gauges.late_s or 0) > LAG_LIMIT_S else None, "bold yellow"),
         ("preempted", _maybe(gauges.preemptions) if gauges.preemptions else None, "yellow"),
     ]
     return join([_label("engine"), *(_pair(name, value, how) for name, value, how in known if value)], width)

@@ -19,14 +19,16 @@ from rich.live import Live
 
 from simulator.errors import SimError, UsageError
 from simulator.store.manifest import MANIFEST, read_manifest
-from simulator.view.cells import ASCII, UNICODE, clock
+from simulator.view.cells import ASCII, UNICODE, Glyphs, ascii_text, clock
 from simulator.view.feed import Feed, process_gone
+from simulator.view.final import final
 from simulator.view.plain import progress_line
-from simulator.view.screen import Frame, frame
+from simulator.view.screen import Frame, Lines, final_frame, frame
 from simulator.view.state import LiveState
 from simulator.view.terminal import Terminal
 
 FPS = 4.0
+NICE = 10
 PLAIN_EVERY_S = 5.0
 APPEAR_S = 10.0
 SILENT_S = 5.0
@@ -98,15 +100,22 @@ class Watched:
             self.verdict = "ended" if self.state.stage == "done" else "killed"
 
 
-def watch(run_dir: Path, *, plain: bool, console: Console | None = None, every_s: float = PLAIN_EVERY_S) -> None:
+def watch(
+    run_dir: Path,
+    *,
+    plain: bool,
+    console: Console | None = None,
+    every_s: float = PLAIN_EVERY_S,
+    appear_s: float = APPEAR_S,
+) -> None:
     """Shows the run until it ends, is found dead, or the reader leaves (q, Ctrl-C). Draws on the alternate screen of a
     terminal; elsewhere, or with `plain`, prints a line every `every_s` seconds. A run that was over before is shown
-    until q where there is a keyboard. UsageError: no run folder appeared there within ten seconds."""
+    until q where there is a keyboard. UsageError: no run folder appeared there within `appear_s`."""
     console = console or Console()
     drawn = not plain and console.is_terminal and console.file.isatty() and not console.is_dumb_terminal
-    os.nice(10)
+    _yield_to_others()
     with Terminal(keys=drawn) as terminal:
-        if not _appeared(run_dir, terminal):
+        if not _appeared(run_dir, terminal, appear_s):
             watched = None
         else:
             watched = Watched(run_dir)
@@ -115,14 +124,20 @@ def watch(run_dir: Path, *, plain: bool, console: Console | None = None, every_s
             else:
                 _print(watched, console, terminal, every_s)
     if watched is not None and watched.verdict:
-        console.print(watched.farewell(), markup=False, highlight=False, soft_wrap=True)
+        _say(console, watched.farewell())
     if terminal.died_of is not None:
         signal.raise_signal(terminal.died_of)
 
 
-def _appeared(run_dir: Path, terminal: Terminal) -> bool:
+def _yield_to_others() -> None:
+    nice = os.getpriority(os.PRIO_PROCESS, 0)
+    if nice < NICE:
+        os.setpriority(os.PRIO_PROCESS, 0, NICE)
+
+
+def _appeared(run_dir: Path, terminal: Terminal, appear_s: float) -> bool:
     """Waits for the manifest. False when the reader left meanwhile."""
-    until = time.monotonic() + APPEAR_S
+    until = time.monotonic() + appear_s
     while not (run_dir / MANIFEST).exists() and time.monotonic() < until:
         if terminal.wait(0.2) in ("quit", "terminate"):
             return False
@@ -144,15 +159,11 @@ def _draw(watched: Watched, console: Console, terminal: Terminal) -> None:
 
 def _frames(watched: Watched, live: Live, terminal: Terminal, *, stay: bool) -> str:
     console = live.console
-    glyphs = UNICODE if console.encoding.lower().startswith("utf") else ASCII
     shown: list[object] = []
     due = time.monotonic()
     while True:
         watched.poll()
-        width, height = console.size
-        lines = frame(
-            watched.state, width=width, height=height, now_s=watched.now_s, glyphs=glyphs, notice=watched.notice
-        )
+        lines = _lines(watched, console, result=stay)
         if lines != shown:
             live.update(Frame(lines), refresh=True)
             shown = list(lines)
@@ -164,13 +175,35 @@ def _frames(watched: Watched, live: Live, terminal: Terminal, *, stay: bool) -> 
             return event
 
 
+def _lines(watched: Watched, console: Console, *, result: bool) -> Lines:
+    """The screen now. result: of a run that is over, show the summary instead of the last state, if there is one."""
+    width, height = console.size
+    state, glyphs = watched.state, _glyphs(console)
+    if result and state.summary:
+        options = console.options.update(width=width, height=None)
+        rendered = console.render_lines(final(state.summary, state.manifest), options, pad=False)
+        return final_frame(
+            state, rendered, width=width, height=height, now_s=watched.now_s, glyphs=glyphs, notice=watched.notice
+        )
+    return frame(state, width=width, height=height, now_s=watched.now_s, glyphs=glyphs, notice=watched.notice)
+
+
+def _say(console: Console, line: str) -> None:
+    text = line if _glyphs(console) is UNICODE else ascii_text(line)
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _glyphs(console: Console) -> Glyphs:
+    return UNICODE if console.encoding.lower().startswith("utf") else ASCII
+
+
 def _print(watched: Watched, console: Console, terminal: Terminal, every_s: float) -> None:
     due, stage = time.monotonic(), ""
     while not watched.verdict:
         if time.monotonic() >= due or watched.state.stage != stage:
             stage = watched.state.stage
             line = progress_line(watched.state, watched.now_s, watched.notice)
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
+            _say(console, line)
             due = time.monotonic() + every_s
         if terminal.wait(min(0.5, every_s)) in ("quit", "terminate"):
             return
@@ -182,11 +215,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("run_dir", type=Path, help="the run folder, which may still be about to appear")
     parser.add_argument("--plain", action="store_true", help="print lines instead of drawing a screen")
     parser.add_argument("--every", type=float, default=PLAIN_EVERY_S, metavar="S", help="seconds between such lines")
+    parser.add_argument("--appear", type=float, default=APPEAR_S, metavar="S", help="seconds to wait for the folder")
     chosen = parser.parse_args(arguments)
     try:
         if chosen.every <= 0:
             raise UsageError(f"--every {chosen.every:g} must be above 0; leave it out for {PLAIN_EVERY_S:g} seconds")
-        watch(chosen.run_dir, plain=chosen.plain, every_s=chosen.every)
+        watch(chosen.run_dir, plain=chosen.plain, every_s=chosen.every, appear_s=chosen.appear)
     except SimError as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from simulator.view.cells import clean, clock, count, percent, seconds
+from simulator.view.identity import is_emulated
 from simulator.view.state import LiveState
 
 
@@ -10,7 +11,7 @@ def progress_line(state: LiveState, now_s: float, notice: str = "") -> str:
     """`[EMULATED] 00:42 window 31/32 busy  3,412 tok/s  TTFT p50 0.41 s  done 212 failed 0  KV 41 %  1:48 left`.
     What is not known is left out."""
     pulse = state.pulse
-    mark = "[EMULATED] " if state.emulated else ""
+    mark = "[EMULATED] " if is_emulated(state.manifest) else ""
     slots = state.slots
     busy = sum(s.phase not in ("idle", "done") for s in slots)
     where = f"{mark}{_stamp(now_s)} {clean(state.stage)}"

@@ -8,39 +8,70 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
 
 from simulator.view import header
-from simulator.view.cells import UNICODE, Glyphs, Part, clean, clip, segments, spread, width_of
+from simulator.view.cells import ASCII, UNICODE, Glyphs, Part, clean, clip, segments, spread, width_of
 from simulator.view.state import LiveState
 from simulator.view.table import more_line, table
 
 #: a failed request is worth a line for as long
 _FAILURE_S = 30.0
+#: lines of the throughput chart where there is room
+_CHART = 8
+KEYS: tuple[Part, ...] = (("q ", "bold"), ("quit ", "dim"))
 Lines = list[list[Segment]]
 
 
 def frame(
     state: LiveState, *, width: int, height: int, now_s: float, glyphs: Glyphs = UNICODE, notice: str = ""
 ) -> Lines:
-    """notice: a sentence that takes the progress bar's place (the run is silent, or over)."""
+    """The screen, ready to print. notice: a sentence in the progress bar's place (the run is silent)."""
+    lines = compose(state, width=width, height=height, now_s=now_s, glyphs=glyphs, notice=notice)
+    return [segments(line, width, ascii_only=glyphs is ASCII) for line in lines]
+
+
+def final_frame(
+    state: LiveState,
+    result: Lines,
+    *,
+    width: int,
+    height: int,
+    now_s: float,
+    glyphs: Glyphs = UNICODE,
+    notice: str = "",
+) -> Lines:
+    """A finished run: `result`, its rendered headline, below the title; what does not fit is left out at the end."""
+    top = [header.title(state, now_s, width, glyphs), header.stage(state, now_s, width, glyphs, notice), []]
+    lines = [segments(line, width, ascii_only=glyphs is ASCII) for line in top]
+    lines += [Segment.adjust_line_length(line, width) for line in result]
+    lines = lines[: height - 1] + [segments([], width)] * (height - 1 - len(lines))
+    return [*lines, segments(spread([(" ", "")], list(KEYS), width), width)][:height]
+
+
+def compose(
+    state: LiveState, *, width: int, height: int, now_s: float, glyphs: Glyphs = UNICODE, notice: str = ""
+) -> list[list[Part]]:
+    """The same before it is cut to size. From 40 columns on, no line is longer than `width`."""
     gauges = state.gauges()
     tall, wide = height >= 36, width >= 150
     lines = [
         header.title(state, now_s, width, glyphs),
         header.stage(state, now_s, width, glyphs, notice),
     ]
-    gap: list[list[Part]] = [[]] if tall else []
-    lines += gap + header.throughput(state, width, 3 if height >= 20 and width >= 64 else 1, glyphs) + gap
+    half = width // 2 if wide else width
     stats = [
-        header.requests(state, width // 2 if wide else width, glyphs),
-        header.engine(gauges, width // 2 if wide else width, glyphs),
-        header.sessions(state, width // 2 if wide else width),
-        header.client(state, width // 2 if wide else width),
+        header.requests(state, half, glyphs),
+        header.engine(gauges, half, glyphs),
+        header.sessions(state, half),
+        header.client(state, half),
     ]
     if wide:
-        lines += [_halves(stats[0], stats[1], width), _halves(stats[2], stats[3], width), *gap]
-    elif height >= 20:
-        lines += [*stats, *gap]
-    else:
-        lines += [stats[0], stats[1], stats[3]]
+        stats = [_halves(stats[0], stats[1], width), _halves(stats[2], stats[3], width)]
+    elif height < 20:
+        del stats[2]
+    gap: list[list[Part]] = [[]] if tall else []
+    chart = 3 if height >= 20 and width >= 64 else 1
+    if tall and chart > 1:
+        chart = min(_CHART, max(chart, height - len(lines) - len(stats) - 5 - len(state.slots)))
+    lines += gap + header.throughput(state, width, chart, glyphs) + gap + stats + gap
     rows = height - len(lines) - 2
     hidden = list(state.slots)
     if rows > 0 and state.slots:
@@ -49,8 +80,8 @@ def frame(
     elif rows > 0:
         lines += [[], [(" no agent sessions in this stage", "dim")]]
     lines = lines[: height - 1] + [[]] * (height - 1 - len(lines))
-    lines.append(_footer(state, more_line(state, hidden, gauges), now_s, width, glyphs))
-    return [segments(line, width) for line in lines[-height:]]
+    lines.append(_footer(state, more_line(state, hidden, gauges, width - 8), now_s, width, glyphs))
+    return lines[:height]
 
 
 def _halves(left: list[Part], right: list[Part], width: int) -> list[Part]:
@@ -58,13 +89,12 @@ def _halves(left: list[Part], right: list[Part], width: int) -> list[Part]:
 
 
 def _footer(state: LiveState, more: list[Part], now_s: float, width: int, glyphs: Glyphs) -> list[Part]:
-    keys: list[Part] = [("q ", "bold"), ("quit ", "dim")]
     failure = state.last_failure
-    room = width - width_of(more) - width_of(keys) - 3
+    room = width - width_of(more) - width_of(KEYS) - 3
     if failure and now_s - failure["t_end_s"] < _FAILURE_S and room > 20:
         what = f"{failure['session']} failed: {failure['error']} {failure.get('detail', '')}"
         more = [*more, ("  " if more else " ", ""), (clip(clean(what), room, glyphs.more).rstrip(), "red")]
-    return spread(more, keys, width)
+    return spread(more, list(KEYS), width)
 
 
 @dataclass(frozen=True, slots=True)

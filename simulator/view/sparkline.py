@@ -21,6 +21,7 @@ _FONT = {
     ",": "00011",
     "-": "000000111000000",
 }
+_COLUMN_S = (1.0, 2.0, 3.0, 4.0, 6.0)
 #: (upper pixel, lower pixel) of a cell
 _HALVES = {("0", "0"): " ", ("1", "0"): "▀", ("0", "1"): "▄", ("1", "1"): "█"}
 
@@ -48,6 +49,12 @@ def sparkline(values: Sequence[float | None], height: int, glyphs: Glyphs) -> li
         "".join(glyphs.levels[min(steps, max(0, h - below * steps))] for h in heights)
         for below in reversed(range(height))
     ]
+
+
+def grid(columns: int) -> float:
+    """Seconds a column, such that `columns` of them show the last minute or more. Whole numbers, so that columns keep
+    their contents as time goes."""
+    return next((b for b in _COLUMN_S if b * columns >= 60), _COLUMN_S[-1])
 
 
 def bar(share: float, width: int, glyphs: Glyphs) -> tuple[str, str]:

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simulator.core.record import SlotState
+from simulator.view.gauges import Gauges, read_gauges
 
 RECENT_S = 60.0
 RATE_S = 3.0
-ENGINE_STALE_S = 5.0
-HITS_S = 10.0
 
 #: busiest first; what is not listed comes last
 RANK = {"decode": 0, "prefill": 1, "queue": 1, "tool": 2, "backoff": 3, "setup": 3, "think": 4, "idle": 5, "done": 6}
@@ -32,22 +31,6 @@ class Interval:
     tok: float | None
     lag_s: float
     cpu_share: float
-
-
-@dataclass(frozen=True, slots=True)
-class Gauges:
-    """The engine as its /metrics say; None where it does not. hits: share of looked-up prefix tokens found in the
-    cache over the last 10 s; acceptance: tokens a step with drafts, over the same time; backlog: requests open at the
-    client that the engine neither runs nor queues."""
-
-    running: int | None = None
-    waiting: int | None = None
-    kv_share: float | None = None
-    hits: float | None = None
-    acceptance: float | None = None
-    preemptions: int | None = None
-    backlog: int | None = None
-    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +54,11 @@ class LiveState:
     slots: tuple[SlotState, ...] = ()
     stage_since_s: float | None = None
     stage_since_tok: int = 0
+    stage_since_requests: int = 0
     intervals: deque[Interval] = field(default_factory=lambda: deque(maxlen=2000))
     verified: Counter[bool | None] = field(default_factory=Counter)
     last_failure: Mapping[str, Any] = field(default_factory=dict)
+    _phases: deque[tuple[float, Mapping[int, str]]] = field(default_factory=lambda: deque(maxlen=400))
     _requests: deque[tuple[float, float, float, str]] = field(default_factory=lambda: deque(maxlen=8192))
     _samples: deque[tuple[float, Mapping[str, float]]] = field(default_factory=lambda: deque(maxlen=64))
     _engine_error: tuple[float, str] = (float("-inf"), "")
@@ -87,6 +72,7 @@ class LiveState:
             # The first pulse read may be from the middle of its stage; then the start is not known.
             self.stage_since_s = line["t_s"] if last or line["t_s"] < 2 else None
             self.stage_since_tok = line["output_tok"]
+            self.stage_since_requests = line["requests_done"] + line["requests_failed"]
         if last and line["t_s"] > last["t_s"]:
             # A difference below 0 is a correction: estimates of running replies were too high. It must count.
             same_traffic = line["kind"] == last["kind"]
@@ -100,6 +86,8 @@ class LiveState:
                 )
             )
         self.pulse, self.slots = line, slots
+        gauges = self.gauges()
+        self._phases.append((line["t_s"], {s.slot: self.shown_phase(s, gauges) for s in slots}))
 
     def on_record(self, line: Mapping[str, Any]) -> None:
         if line["outcome"] == "failed":
@@ -127,11 +115,6 @@ class LiveState:
         return str(self.pulse.get("stage", "setup"))
 
     @property
-    def emulated(self) -> bool:
-        engine = self.manifest.get("engine")
-        return isinstance(engine, Mapping) and engine.get("kind") == "emulated"
-
-    @property
     def ended(self) -> bool:
         return bool(self.manifest.get("ended"))
 
@@ -145,11 +128,15 @@ class LiveState:
         end = self.pulse.get("t_s", 0.0)
         tok = span = 0.0
         for one in reversed(self.intervals):
-            if one.t_s <= end - RATE_S:
+            if one.t_s <= end - RATE_S or one.tok is None:
                 break
-            if one.tok is not None:
-                tok, span = tok + one.tok, span + one.span_s
+            tok, span = tok + one.tok, span + one.span_s
         return max(0.0, tok / span) if span else None
+
+    @property
+    def stage_requests(self) -> int:
+        """Requests that ended, well or not, since the stage began."""
+        return self.pulse["requests_done"] + self.pulse["requests_failed"] - self.stage_since_requests
 
     def stage_rate(self) -> float | None:
         """Output tok/s since the stage began; None when its beginning was not seen."""
@@ -174,6 +161,17 @@ class LiveState:
                 span[column] += one.span_s
         return [max(0.0, t / s) if s else None for t, s in zip(tok, span, strict=True)]
 
+    def phases(self, columns: int, bucket_s: float) -> list[Mapping[int, str]]:
+        """Slot -> phase, on the same grid as `history`; the last pulse within a column stands for it."""
+        found: list[Mapping[int, str]] = [{}] * columns
+        if self._phases:
+            last = int(self._phases[-1][0] / bucket_s)
+            for t_s, phases in self._phases:
+                column = columns - 1 - (last - int(t_s / bucket_s))
+                if column >= 0:
+                    found[column] = phases
+        return found
+
     def health(self) -> tuple[float, float] | None:
         """(largest loop lag in seconds, mean CPU share) of the client over the last five seconds."""
         end = self.pulse.get("t_s", 0.0)
@@ -193,27 +191,8 @@ class LiveState:
         return Latencies(len(recent), _quantile(ttft, 0.5), _quantile(ttft, 0.95), _quantile(e2el, 0.5))
 
     def gauges(self) -> Gauges:
-        """The engine's gauges at the last pulse; without values when the last good sample is older than 5 s."""
-        now_s = self.pulse.get("t_s", 0.0)
-        error_s, error = self._engine_error
-        if not self._samples or now_s - self._samples[-1][0] > ENGINE_STALE_S:
-            return Gauges(error=error if now_s - error_s < 2 * ENGINE_STALE_S else "")
-        t_s, new = self._samples[-1]
-        old = next(values for t, values in self._samples if t >= t_s - HITS_S)
-        running, waiting = _whole(new, "vllm:num_requests_running"), _whole(new, "vllm:num_requests_waiting")
-        backlog = None
-        if running is not None and waiting is not None and "in_flight" in self.pulse:
-            backlog = max(0, self.pulse["in_flight"] - running - waiting)
-        accepted = _ratio(old, new, "vllm:spec_decode_num_accepted_tokens", "vllm:spec_decode_num_drafts")
-        return Gauges(
-            running=running,
-            waiting=waiting,
-            kv_share=_value(new, "vllm:kv_cache_usage_perc"),
-            hits=_ratio(old, new, "vllm:prefix_cache_hits", "vllm:prefix_cache_queries"),
-            acceptance=None if accepted is None else 1 + accepted,
-            preemptions=_whole(new, "vllm:num_preemptions"),
-            backlog=backlog,
-        )
+        """The engine's gauges at the last pulse."""
+        return read_gauges(self._samples, self._engine_error, self.pulse.get("t_s", 0.0), self.pulse.get("in_flight"))
 
 
 def busiest(slots: tuple[SlotState, ...]) -> list[SlotState]:
@@ -227,24 +206,3 @@ def _quantile(ordered: list[float], q: float) -> float:
     below = int(place)
     above = min(below + 1, len(ordered) - 1)
     return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
-
-
-def _value(values: Mapping[str, float], name: str) -> float | None:
-    """Counters carry `_total` in the exposition format and may lose it in a parser."""
-    return values.get(name, values.get(name + "_total"))
-
-
-def _whole(values: Mapping[str, float], name: str) -> int | None:
-    value = _value(values, name)
-    return None if value is None else round(value)
-
-
-def _ratio(old: Mapping[str, float], new: Mapping[str, float], part: str, whole: str) -> float | None:
-    """Growth of `part` over growth of `whole`; None when nothing happened or a counter was reset."""
-    ends = [_value(values, name) for values in (old, new) for name in (part, whole)]
-    if any(v is None for v in ends):
-        return None
-    part_0, whole_0, part_1, whole_1 = ends
-    if whole_1 <= whole_0 or part_1 < part_0:  # type: ignore[operator]
-        return None
-    return (part_1 - part_0) / (whole_1 - whole_0)  # type: ignore[operator]

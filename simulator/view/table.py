@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from rich.cells import cell_len
 
 from simulator.core.record import SlotState
-from simulator.view.cells import Glyphs, Part, clean, clip, count, rate, seconds
+from simulator.view.cells import Glyphs, Part, clean, clip, clock, count, rate, seconds, width_of
+from simulator.view.gauges import Gauges
 from simulator.view.header import engine_field
-from simulator.view.sparkline import bar
-from simulator.view.state import Gauges, LiveState, busiest
+from simulator.view.sparkline import bar, grid
+from simulator.view.state import LiveState, busiest
 
 PHASE_STYLE = {
     "decode": "bold green",
@@ -25,6 +27,9 @@ PHASE_STYLE = {
     "done": "dim green",
     "idle": "dim",
 }
+#: a session's last minute, a character a column: the more the engine works for it, the higher
+TRAIL = {"decode": "▇", "prefill": "▆", "queue": "▅", "backoff": "▅", "tool": "▃", "setup": "▂", "think": "▁"}
+TRAIL_ASCII = {"decode": "#", "prefill": "+", "queue": "?", "backoff": "!", "tool": "=", "setup": "~", "think": "."}
 #: rows of sessions that do nothing on the engine stand back
 _QUIET = ("think", "idle", "done", "setup")
 _PHASE = 7
@@ -32,6 +37,7 @@ _CONTEXT = 7
 _TTFT = 7
 _RATE = 6
 _PANE = 76
+_TRAIL_FROM = 28
 _GUTTER = 2
 
 
@@ -47,6 +53,7 @@ class Columns:
     bar: int
     ttft: int
     rate: int
+    trail: int
     context_window: int
 
 
@@ -65,12 +72,12 @@ def table(
     pane_width = (width - _GUTTER * (panes - 1)) // panes
     columns = layout(state, pane_width)
     deep = -(-len(shown) // panes) if fits else rows
+    trails = state.phases(columns.trail, grid(columns.trail))
     lines = [_side_by_side([headings(columns)] * panes)]
     for row in range(deep):
         cells = [
-            _row(shown[pane * deep + row], state, gauges, columns, glyphs)
-            for pane in range(panes)
-            if pane * deep + row < len(shown)
+            [*_row(one, state, gauges, columns, glyphs), *_trail(one.slot, trails, glyphs)]
+            for one in shown[row::deep][:panes]
         ]
         lines.append(_side_by_side(cells))
     return lines, hidden
@@ -82,7 +89,14 @@ def layout(state: LiveState, width: int) -> Columns:
     slot = max(4, len(str(max((s.slot for s in slots), default=0))) + 1)
     turn = max(5, 2 * len(str(max((s.turns for s in slots), default=0))) + 1)
     session = max((cell_len(clean(s.session)) for s in slots), default=0)
-    fields = {"session": min(session, 12), "bar": 8, "ttft": _TTFT, "turn": turn, "context": _CONTEXT, "rate": _RATE}
+    fields = {
+        "session": min(max(session, 7), 12),
+        "bar": 8,
+        "ttft": _TTFT,
+        "turn": turn,
+        "context": _CONTEXT,
+        "rate": _RATE,
+    }
     if width < 100:
         del fields["session"]
 
@@ -93,11 +107,15 @@ def layout(state: LiveState, width: int) -> Columns:
         if left() < 12:
             fields.pop(name, None)
     task = max(4, min(left(), max((cell_len(clean(s.task)) for s in slots), default=4), 40))
+    spare = max(0, left() - task)
+    trail = 0
     if "bar" in fields:
-        fields["bar"] += min(32, max(0, left() - task))
+        trail = min(120, spare * 3 // 4) if spare >= _TRAIL_FROM else 0
+        fields["bar"] += min(24, spare - trail - bool(trail))
     return Columns(
         slot=slot,
         task=task,
+        trail=trail,
         context_window=_context_window(state),
         **{name: fields.get(name, 0) for name in ("session", "turn", "context", "bar", "ttft", "rate")},
     )
@@ -111,26 +129,28 @@ def headings(columns: Columns) -> list[Part]:
         ("turn".rjust(columns.turn), columns.turn),
         ("phase".ljust(_PHASE), _PHASE),
         ("context".rjust(columns.context), columns.context),
-        (" " * columns.bar, columns.bar),
+        (clip(f"of {count(columns.context_window, 6)}", columns.bar), columns.bar),
         ("TTFT".rjust(columns.ttft), columns.ttft),
         ("tok/s".rjust(columns.rate), columns.rate),
+        (clip(f"last {clock(columns.trail * grid(columns.trail))}", columns.trail), columns.trail),
     ]
     return [(" ".join(text for text, width in named if width) + " ", "dim underline")]
 
 
-def more_line(state: LiveState, hidden: Sequence[SlotState], gauges: Gauges) -> list[Part]:
-    """`+12 more (8 think, 4 tool)`; nothing when all are shown."""
+def more_line(state: LiveState, hidden: Sequence[SlotState], gauges: Gauges, width: int) -> list[Part]:
+    """`+12 more (8 think, 4 tool)`, the phases if they fit; nothing when all sessions are shown."""
     if not hidden:
         return []
     phases = Counter(state.shown_phase(s, gauges) for s in hidden)
     what = ", ".join(f"{n} {clean(phase)}" for phase, n in phases.most_common())
-    return [(f" +{len(hidden)} more ", "bold"), (f"({what})", "dim")]
+    much: list[Part] = [(f" +{len(hidden)} more ", "bold")]
+    return much if cell_len(what) + width_of(much) + 2 > width else [*much, (f"({what})", "dim")]
 
 
 def _row(slot: SlotState, state: LiveState, gauges: Gauges, columns: Columns, glyphs: Glyphs) -> list[Part]:
     phase = state.shown_phase(slot, gauges)
     plain = "dim" if phase in _QUIET else ""
-    turn = slot.turn if phase == "done" else min(slot.turn + 1, slot.turns)
+    turn = min(slot.turn + (phase != "done"), slot.turns)
     before = str(slot.slot).rjust(columns.slot) + " "
     if columns.session:
         before += clip(slot.session, columns.session, glyphs.more) + " "
@@ -151,6 +171,12 @@ def _row(slot: SlotState, state: LiveState, gauges: Gauges, columns: Columns, gl
     if columns.rate:
         after += " " + (rate(slot.tok_s) if phase == "decode" else glyphs.dash).rjust(columns.rate)
     return [*parts, (after + " ", plain)]
+
+
+def _trail(slot: int, trails: Sequence[Mapping[int, str]], glyphs: Glyphs) -> list[Part]:
+    chars = TRAIL if glyphs.big else TRAIL_ASCII
+    runs = ((phase, len(list(same))) for phase, same in groupby(phases.get(slot, "") for phases in trails))
+    return [(chars.get(phase, " ") * n, PHASE_STYLE.get(phase, "").removeprefix("bold ")) for phase, n in runs]
 
 
 def _side_by_side(panes: list[list[Part]]) -> list[Part]:

@@ -75,7 +75,10 @@ class Terminal:
                         self.died_of = number if event == "terminate" else None
                         return event
         if self._stdin in ready and self._stdin is not None:
-            pressed = os.read(self._stdin, 64)
+            try:
+                pressed = os.read(self._stdin, 64)
+            except OSError:  # the terminal has gone
+                pressed = b""
             if not pressed:
                 self._stdin = None
             return "quit" if b"q" in pressed.lower() else ""
