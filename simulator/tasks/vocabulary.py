@@ -35,7 +35,7 @@ Parrish Pavlov Pellegrin Penrose Petersen Pichler Pinto Popescu Prescott Quigley
 Reiter Renner Ribeiro Rossi Rowntree Ruiz Rutherford Sabo Salvesen Santoro Sawyer Schaefer Schouten Selby Severin Shah
 Sheridan Silvestri Skov Sokolov Sorrell Stadler Steiner Sternberg Strand Sutcliffe Svensson Szabo Tanner Tavares
 Thorne Tillman Toivonen Torres Tran Trevelyan Ulrich Underhill Vance Varga Veldman Verhoeven Vidal Vogel Wagner
-Waldron Wallin Webber Weir Westergaard Whitlock Winkler Wójcik Yardley Yilmaz Zander Zeller Zorić
+Waldron Wallin Webber Weir Westergaard Whitlock Winkler Wójcik Yardley Yilmaz Zander Zeller
 """)
 
 ROOTS = _split("""
@@ -93,20 +93,23 @@ PLACES: Mapping[str, tuple[str, str, str, str, str, str, str]] = {
 SECTORS: Mapping[str, tuple[str, str]] = {
     "catering": (
         "Catering|Provisions|Foods|Kitchen Supply|Larder",
-        "espresso beans/kg|oat milk cartons/case|rapeseed oil canister/pcs|sourdough loaves/crate|smoked trout fillets/kg|"
+        "espresso beans/kg|oat milk cartons/case|rapeseed oil canister/pcs|sourdough loaves/crate|"
+        "smoked trout fillets/kg|"
         "muesli sack/pcs|dishwasher tablets/pack|porcelain cups/set|napkin bundle/pack|lentil curry trays/tray|"
         "apple juice crates/crate|cheddar block/kg",
     ),
     "print": (
         "Print|Press|Graphics|Paper Mill|Bindery",
-        "folded leaflets/1000 pcs|perfect-bound reports/pcs|roll-up banners/pcs|letterhead paper/ream|window envelopes/box|"
-        "shelf labels/roll|exhibition boards/pcs|wire-bound manuals/pcs|loyalty cards/1000 pcs|carbonless pads/pack|"
+        "folded leaflets/thousand|perfect-bound reports/pcs|roll-up banners/pcs|"
+        "letterhead paper/ream|window envelopes/box|"
+        "shelf labels/roll|exhibition boards/pcs|wire-bound manuals/pcs|loyalty cards/thousand|carbonless pads/pack|"
         "die-cut stickers/roll|poster tubes/box",
     ),
     "electrical": (
         "Electric|Switchgear|Power Systems|Lighting|Controls",
         "residual-current breaker/pcs|cable tray section/m|LED panel/pcs|contactor/pcs|motor protection relay/pcs|"
-        "junction box/pcs|emergency luminaire/pcs|busbar set/set|surge arrester/pcs|DIN rail meter/pcs|armoured cable/m|"
+        "junction box/pcs|emergency luminaire/pcs|busbar set/set|surge arrester/pcs|"
+        "DIN rail meter/pcs|armoured cable/m|"
         "presence detector/pcs",
     ),
     "laboratory": (
@@ -123,7 +126,8 @@ SECTORS: Mapping[str, tuple[str, str]] = {
     ),
     "building": (
         "Construction|Joinery|Roofing|Builders' Merchants|Facades",
-        "oak battens/m|mineral wool boards/m2|breathable membrane/roll|joist hangers/box|lime plaster/bag|slate tiles/m2|"
+        "oak battens/m|mineral wool boards/m2|breathable membrane/roll|joist hangers/box|"
+        "lime plaster/bag|slate tiles/m2|"
         "acoustic glass unit/pcs|drainage channel/m|concrete lintel/pcs|cedar cladding/m2|expansion anchors/box|"
         "primer sealer/tin",
     ),
@@ -131,11 +135,12 @@ SECTORS: Mapping[str, tuple[str, str]] = {
         "Software|Data Services|Cloud Hosting|Systems|Networks",
         "support retainer/month|managed database/month|penetration test/day|single sign-on/seat|backup storage/TB|"
         "code review/hour|incident response/hour|monitoring licence/host|migration workshop/day|log retention/TB|"
-        "staging environment/month|API quota/1000 calls",
+        "staging environment/month|API quota/kcalls",
     ),
     "facility": (
         "Facilities|Cleaning|Site Services|Grounds Care|Security",
-        "window cleaning/visit|night patrol/hour|carpet extraction/m2|waste container exchange/call|hedge trimming/hour|"
+        "window cleaning/visit|night patrol/hour|carpet extraction/m2|waste container exchange/call|"
+        "hedge trimming/hour|"
         "reception cover/day|washroom consumables/month|filter replacement/unit|gritting/call|key holding/month|"
         "floor sealing/m2|lift inspection/visit",
     ),

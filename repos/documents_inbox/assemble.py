@@ -1,0 +1,41 @@
+"""Puts world, brief, repository and story together into a task."""
+
+from __future__ import annotations
+
+import json
+
+from simulator.core.task import Check, Style, Task
+from simulator.tasks import words
+
+from . import setting, world
+from .brief import make_spec
+from .chapters import supplier_chapter
+from .data import template
+from .ledgers import crosscheck_chapter, goods_chapter, payments_chapter
+from .story import Story, ending, leaflet, opening
+
+
+def make(seed: int, size: str, style: Style) -> Task:
+    facts = world.build(seed, size)
+    r = words.stream(seed, "documents", "brief", size)
+    spec = make_spec(r, facts)
+    request = setting.prompt(r, facts, spec)
+    history = setting.history(r, facts, spec, size)
+    story = Story(words.stream(seed, "documents", "story", size, style.documents), facts, spec, style, size)
+    opening(story)
+    lean = size == "medium" and len(facts.suppliers) > 2
+    circulars = sorted(p for c in history for p in c.files if any(f"/{t}_" in p for t in setting.TOPICS))
+    circulars = story.r.sample(circulars, 3 if size == "long" else 1)
+    for supplier in facts.suppliers:
+        supplier_chapter(story, supplier, lean=lean)
+        if circulars and story.r.random() < 0.35:
+            leaflet(story, circulars.pop())
+    goods_chapter(story)
+    payments_chapter(story)
+    for path in circulars:
+        leaflet(story, path)
+    crosscheck_chapter(story)
+    ending(story)
+    name = f"{words.plain(facts.buyer.short.split()[0])}-papers-{facts.start:%Y-%m}"
+    check = Check(template("check.py.txt").template, json.dumps(story.truth, ensure_ascii=False))
+    return Task("documents_inbox", "documents", size, seed, name, request, history, tuple(story.steps), check)

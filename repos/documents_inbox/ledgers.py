@@ -1,0 +1,141 @@
+"""The chapters that concern all suppliers: goods-in workbook, bank and ledger exports, crosscheck."""
+
+from __future__ import annotations
+
+from simulator.core.action import Edit, ReadFile, Write
+from simulator.tasks import words
+
+from . import bench
+from .story import Story, evidence, flagged, missing, search
+from .world import Invoice
+
+
+def goods_chapter(s: Story) -> None:
+    r, spec, world = s.r, s.spec, s.world
+    path = spec.paths["goods"]
+    first = world.invoices()[0][1]
+    rows = sum(len(i.deliveries) for _, i in world.invoices())
+    values = {"file": path, "order": first.order.number, "rows": f"Of ours there are {rows}, so a few hundred",
+              "short_words": _short_words(s)}  # fmt: skip
+    months = sorted({(d.day.year, d.day.month) for _, i in world.invoices() for d in i.deliveries})
+    if s.raw:
+        s.do("goods_sheets", s.document(path), **values)
+        sheet = f"{words_month(months[0])} {months[0][0]}"
+        s.do("goods_read", s.document(path, f"'{sheet}'", 1, 70), **values)
+    else:
+        s.do("goods_read", s.document(path), **values)
+    possible = ["returns"] if any(d.returned for _, i in world.invoices() for d in i.deliveries) else []
+    if len(months) > 1:
+        possible.append("sheet")
+    slips = r.sample(possible, 1) if possible and r.random() < 0.7 else []
+    doc = words.say(r, "[What really arrived|Deliveries and returns] [for each order|order by order], from the goods-in "
+                       "workbook.")  # fmt: skip
+    source = bench.goods_module(spec, doc, slips)
+    s.do("goods_write", Write(s.path("goods"), source), **values)
+    s.step("goods_run", s.module(spec.code["goods"], path), **values)
+    if slips:
+        s.do(f"slip_{slips[0]}", Edit(s.path("goods"), bench.repair(source, bench.goods_module(spec, doc))), **values)
+        again = s.module(spec.code["goods"], f"./{path}")
+        s.do("goods_rerun", again, **values)
+    else:
+        s.saw("goods_run", **values)
+    s.done("Goods-in workbook")
+
+
+def words_month(month: tuple[int, int]) -> str:
+    return "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()[month[1] - 1]
+
+
+def _short_words(s: Story) -> str:
+    short = [i for x, i in s.world.invoices() if s.spec.flags["quantity"] in s.truth["out/crosscheck.json"][i.number]]
+    if not short:
+        return "every order arrived completely, returns included"
+    return "; ".join(
+        f"{i.order.number} is short of {missing(i)[0]} ({missing(i)[2]} of {missing(i)[1]})" for i in short
+    )
+
+
+def payments_chapter(s: Story) -> None:
+    r, spec = s.r, s.spec
+    bank, ledger = spec.paths["bank"], spec.paths["ledger"]
+    invoices = [i for _, i in s.world.invoices()]
+    sample = r.choice(invoices)
+    hits = f"once in the ledger and {len(sample.payments) or 'not once'} time(s) in the bank export".replace(
+        "not once time(s)", "never"
+    )
+    values = {"number": sample.number, "hits_words": hits, "posted": sample.posted.isoformat(),
+              "cost_centre": sample.cost_centre, "paid_words": _paid_words(s, invoices)}  # fmt: skip
+    folder = bank.rsplit("/", 1)[0]
+    s.do("bank_search", search(_escaped(sample.number), f"{folder}/*.csv"), **values)
+    span = (1, 70) if s.raw else (None, None)
+    s.do("bank_read", ReadFile(bank, *span), file=bank, **values)
+    s.do(
+        "ledger_read",
+        ReadFile(ledger, *span) if s.raw else ReadFile(ledger, 1, r.choice((60, 80, 100))),
+        file=ledger,
+        **values,
+    )
+    slips = []
+    if r.random() < 0.75:
+        exact = any(p.reference != i.number for i in invoices for p in i.payments)
+        slips = [r.choice(["encoding", "exact"] if exact else ["encoding"])]
+    doc = words.say(r, "[Postings and payments of each invoice|When an invoice was posted and what was paid for it].")
+    source = bench.bank_module(spec, doc, slips)
+    s.do("bank_write", Write(s.path("bank"), source), **values)
+    s.step("bank_run", s.module(spec.code["bank"]), **values)
+    if slips:
+        s.saw({"encoding": "bank_error", "exact": "bank_exact"}[slips[0]], **values)
+        s.do(f"slip_{slips[0]}", Edit(s.path("bank"), bench.repair(source, bench.bank_module(spec, doc))), **values)
+        s.do("bank_rerun", s.module(spec.code["bank"], "| sort"), **values)
+    else:
+        s.saw("bank_run", **values)
+    s.done("Payments and postings")
+
+
+def _escaped(number: str) -> str:
+    return number.replace(".", r"\.")
+
+
+def _paid_words(s: Story, invoices: list[Invoice]) -> str:
+    full = sum(1 for i in invoices if sum(p.cents for p in i.payments) == i.gross_cents)
+    odd = [i.number for i in invoices if sum(p.cents for p in i.payments) != i.gross_cents]
+    rest = f", the others are {', '.join(odd)}" if odd else ""
+    return f"{full} of {len(invoices)} invoices are paid exactly{rest}"
+
+
+def crosscheck_chapter(s: Story) -> None:
+    r, spec = s.r, s.spec
+    found = flagged(s)
+    by_number: dict[str, list[str]] = {}
+    for _, i, code in found:
+        by_number.setdefault(i.number, []).append(code)
+    listed = "; ".join(f"{n} {' and '.join(c)}" for n, c in by_number.items()) or "no invoice deviates"
+    values = {"flag_words": f"{listed}; {len(s.world.invoices()) - len(by_number)} invoices are clean"}
+    slips = ["part"] if any(code == spec.flags["unpaid"] for _, _, code in found) and r.random() < 0.7 else []
+    doc = words.say(
+        r, "[Compares invoices with agreements, orders, deliveries and payments|Deviations of each invoice]."
+    )
+    source = bench.cross_module(spec, doc, slips)
+    s.do("cross_write", Write(s.path("cross"), source))
+    s.step("cross_run", s.module(spec.code["cross"]))
+    if slips:
+        s.do("slip_part", Edit(s.path("cross"), bench.repair(source, bench.cross_module(spec, doc))))
+        s.do("cross_rerun", s.module(spec.code["cross"], "| sort"), **values)
+    else:
+        s.saw("cross_run", **values)
+    for supplier, invoice, code in r.sample(found, min(len(found), 5 if s.size == "long" else 2)):
+        kind = next(d for d, c in spec.flags.items() if c == code)
+        proof = {"code": f"`{code}`", "number": invoice.number, "supplier": supplier.company.short,
+                 "reason": evidence(supplier, invoice, code, spec)}  # fmt: skip
+        out = {"terms": f"contract:{supplier.key}", "bank": f"contract:{supplier.key}"}.get(kind)
+        if out:
+            key = spec.keys["payment" if kind == "terms" else "iban"]
+            s.do("flag_check", search(f'"{key}"', spec.out(out)), **proof)
+        elif kind in ("price", "quantity"):
+            agreed = {x.product.sku: x.price_cents for x in invoice.order.lines}
+            sku = missing(invoice)[0] if kind == "quantity" else next(
+                x.product.sku for x in invoice.lines if x.price_cents > agreed[x.product.sku])  # fmt: skip
+            s.do("flag_check", search(_escaped(sku), spec.paths[f"order:{invoice.order.number}"]), **proof)
+        else:
+            s.do("flag_check", search(_escaped(invoice.number), spec.paths["bank"]), **proof)
+    s.done("Crosscheck")

@@ -1,0 +1,14 @@
+"""Document parsing: invoices, agreements, confirmations, a goods-in workbook and exports become checked JSON."""
+
+from __future__ import annotations
+
+from simulator.core.task import Style, Task
+
+from . import assemble
+
+KIND = "documents"
+
+
+def make(seed: int, size: str, style: Style) -> Task:
+    """One session's task, pure in its arguments. size: "medium" (2 or 3 suppliers) or "long" (7 to 9)."""
+    return assemble.make(seed, size, style)
