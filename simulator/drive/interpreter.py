@@ -11,6 +11,7 @@ The point is that a program cannot tell: its __main__, arguments, paths, streams
 """
 
 import _imp
+import ast
 import atexit
 import builtins
 import contextlib
@@ -20,6 +21,7 @@ import importlib
 import importlib.machinery
 import io
 import json
+import logging
 import marshal
 import os
 import runpy
@@ -44,25 +46,15 @@ WARM = """
 #: frames of ours below a program's first one
 DEPTH = 5
 
-#: runs as if it were part of importlib, whose frames the interpreter leaves out of tracebacks. Compiled code is kept
-#: by content: modification times are too coarse for files that are edited and run within milliseconds.
-CACHED_GET_CODE = """
-def get_code(self, fullname):
-    path = self.get_filename(fullname)
-    source = self.get_data(path)
-    kept = os.path.join(folder, hashlib.sha1(source).hexdigest())
-    try:
-        with io.open(kept, "rb") as file:
-            code = marshal.loads(file.read())
-        _imp._fix_co_filename(code, path)
-        return code
-    except (OSError, EOFError, ValueError, TypeError):
-        pass
-    code = self.source_to_code(source, path)
-    with io.open(f"{kept}.{os.getpid()}", "wb") as file:
-        file.write(marshal.dumps(code))
-    os.replace(file.name, kept)
-    return code
+#: what imports do here, with compiled code kept by content: modification times are too coarse for files that are edited
+#: and run within milliseconds. The lines marked in `keep_code` stand in tracebacks where importlib's own stand.
+EXEC_MODULE = """
+def exec_module(self, module):
+    code = recall(self, module.__name__)
+    if code is None:
+        code = self.get_code(module.__name__)
+        keep(self, module.__name__, code)
+    _call_with_frames_removed(exec, code, module.__dict__)
 """
 
 
@@ -72,6 +64,7 @@ def main() -> None:
     for name in WARM.split():
         importlib.import_module(name)
     warnings.filters[:] = filters
+    logging._handlerList.clear()  # or its handler of last resort would be flushed in programs that never log
     keep_code(os.path.join(sys.argv[2], "code"))
     gc.collect()
     gc.freeze()  # neither looked at nor copied by collections in the children
@@ -83,9 +76,39 @@ def main() -> None:
 
 def keep_code(folder: str) -> None:
     os.makedirs(folder, exist_ok=True)
-    space = {"folder": folder, "hashlib": hashlib, "io": io, "marshal": marshal, "os": os, "_imp": _imp}
-    exec(compile(CACHED_GET_CODE, "<frozen importlib._bootstrap_external>", "exec"), space)
-    importlib.machinery.SourceFileLoader.get_code = space["get_code"]
+
+    def place(loader, name):
+        path = loader.get_filename(name)
+        return path, os.path.join(folder, hashlib.sha1(loader.get_data(path)).hexdigest())
+
+    def recall(loader, name):
+        try:
+            path, kept = place(loader, name)
+            with open(kept, "rb") as file:
+                code = marshal.loads(file.read())
+        except (OSError, EOFError, ValueError, TypeError):
+            return None
+        _imp._fix_co_filename(code, path)
+        return code
+
+    def keep(loader, name, code):
+        with contextlib.suppress(OSError, ValueError):
+            _, kept = place(loader, name)
+            with open(f"{kept}.{os.getpid()}", "wb") as file:
+                marshal.dump(code, file)
+            os.replace(file.name, kept)
+
+    loader = importlib.machinery.SourceFileLoader
+    tree = ast.parse(EXEC_MODULE)
+    lines = sorted({line for _, _, line in loader.exec_module.__code__.co_lines() if line})
+    function = tree.body[0]
+    for statement, line in ((function.body[1].body[0], lines[1]), (function.body[2], lines[-1])):
+        for node in ast.walk(statement):
+            node.lineno = node.end_lineno = line
+    removed = importlib._bootstrap._call_with_frames_removed
+    space = {"recall": recall, "keep": keep, "_call_with_frames_removed": removed}
+    exec(compile(tree, "<frozen importlib._bootstrap_external>", "exec"), space)
+    loader.exec_module = space["exec_module"]
 
 
 def serve(control):
@@ -168,7 +191,7 @@ def start(job) -> None:
             code = execute(job, main)
         finally:
             if job["kind"] == "file":  # for files alone the interpreter does so before it tells of an error
-                flush()
+                flush(sys.stderr, sys.stdout)
     except SystemExit as end:
         code = end.code
         if code is not None and not isinstance(code, int):
@@ -207,19 +230,19 @@ def leave(code, before) -> None:
     more than many programs take. Objects are still let go of, since files that were never closed are written then."""
     threading._shutdown()
     atexit._run_exitfuncs()
-    flush()
+    flush(sys.stdout, sys.stderr)
     sys.last_type = sys.last_value = sys.last_traceback = None
     own = [module for name, module in list(sys.modules.items()) if name not in before or name == "__main__"]
     for module in own:
         getattr(module, "__dict__", {}).clear()
     del own
     gc.collect()
-    flush()
+    flush(sys.stdout, sys.stderr)
     os._exit(code)
 
 
-def flush() -> None:
-    for stream in (sys.stderr, sys.stdout):
+def flush(*streams) -> None:
+    for stream in streams:
         with contextlib.suppress(AttributeError, OSError, ValueError):
             stream.flush()
 

@@ -102,7 +102,11 @@ else:
     [
         ("a.py", PYTHON, [6, 9, 12, 13, 15, 17]),
         ("broken.py", "def f(:\n  x\nclass A\n# def no\n", [1, 3]),
-        ("a.ts", "export interface A {\n}\nconst f = (x) => x;\nconst y = 1;\nexport async function g() {}\n", [1, 3, 5]),
+        (
+            "a.ts",
+            "export interface A {\n}\nconst f = (x) => x;\nconst y = 1;\nexport async function g() {}\n",
+            [1, 3, 5],
+        ),
         ("a.go", "package x\nfunc (s *S) F() {\n}\ntype S struct {\n", [2, 4]),
         ("a.rs", "pub(crate) fn f() {}\nlet fn_ = 1;\nimpl A for B {\n", [1, 3]),
         ("a.rb", "module A\n  def b\n  end\nend\n", [1, 2]),
