@@ -13,22 +13,25 @@ READ_BYTES = 8 << 20
 
 class Tail:
     """Each call gives the complete lines that were added since the last one. A line still being written waits for the
-    next call; a file that does not exist yet has no lines; one that shrank was replaced and is read from its start."""
+    next call; a file that does not exist yet has no lines; one that shrank was replaced and is read from its start.
 
-    def __init__(self, path: Path | str) -> None:
+    block_bytes: about how much one call reads at most, so that a viewer that opens a long run stays responsive."""
+
+    def __init__(self, path: Path | str, block_bytes: int = READ_BYTES) -> None:
         self.path = Path(path)
         self._at = 0
+        self._block_bytes = block_bytes
 
     def lines(self) -> list[bytes]:
-        """New lines without their newline; [] when there are none. At most about 8 MB a call, so that a viewer that
-        opens a long run stays responsive: call again until it is empty to reach the end."""
+        """New lines without their newline; [] when there are none. Of a long file, call again until it is empty to
+        reach the end."""
         try:
             with self.path.open("rb") as file:
                 if file.seek(0, 2) < self._at:
                     self._at = 0
                 file.seek(self._at)
-                block = file.read(READ_BYTES)
-                if len(block) == READ_BYTES and b"\n" not in block:
+                block = file.read(self._block_bytes)
+                if len(block) == self._block_bytes and b"\n" not in block:
                     block += file.readline()
         except FileNotFoundError:
             return []
