@@ -8,7 +8,8 @@ from typing import Any
 
 from simulator.core.task import SIZES, Check, Style, Task
 
-from . import consolidation_path, frame, house, loans_path, returns_path
+from . import assets_path, consolidation_path, frame, house, loans_path, returns_path
+from .assets import Assets
 from .consolidation import Consolidation
 from .journal import FILES, Journal, spin
 from .loans import Loans
@@ -26,7 +27,7 @@ CORE: tuple[Part, ...] = (
     (Consolidation, consolidation_path.play),
 )
 #: long tasks have these as well
-MORE: tuple[Part, ...] = ()
+MORE: tuple[Part, ...] = ((Assets, assets_path.play),)
 
 
 def make(template: str, seed: int, size: str, style: Style) -> Task:
@@ -43,6 +44,7 @@ def make(template: str, seed: int, size: str, style: Style) -> Task:
         files |= chapter.files()
     f = frame.Frame(w, chapters)
     j = Journal(w.part("path"), style, files, f.checklist())
+    j.thorough = 1.0 if size == "long" else w.part("thorough").uniform(0.3, 0.75)
     frame.opening(f, j)
     for chapter, play in pairs:
         play(chapter, j)

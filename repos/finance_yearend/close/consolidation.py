@@ -19,7 +19,9 @@ class Consolidation:
         self.w, self.n, self.books = w, names(r, w), draw(r, w)
         self.lines, self.reserve = consolidate(self.books, w)
         self.result = -sum(v for k, v in self.lines.items() if k in RESULT or k == "diff_pl")
-        self.label = r.choice(("Consolidation of the trial balances", "Group lines, eliminations, translation", "Consolidated figures"))
+        self.label = r.choice(
+            ("Consolidation of the trial balances", "Group lines, eliminations, translation", "Consolidated figures")
+        )
 
     def path_of(self, e: Entity) -> str:
         return f"tb_{e.code.lower()}_{self.w.year_end.year}.csv"
@@ -31,8 +33,12 @@ class Consolidation:
             {n["k_entity"]: e.code, "name": e.name, "currency": e.currency, n["k_parent"]: e.parent, n["k_hist"]: six(e.historic), n["k_file"]: self.path_of(e)}
             for e in b.entities
         ]  # fmt: skip
-        rates = [{"currency": c, n["k_closing"]: six(x), n["k_average"]: six(b.average[c])} for c, x in b.closing.items()]
-        chart = [{n["k_account"]: a, "name": name, n["k_line"]: n["w_" + line]} for a, (name, line) in b.accounts.items()]
+        rates = [
+            {"currency": c, n["k_closing"]: six(x), n["k_average"]: six(b.average[c])} for c, x in b.closing.items()
+        ]
+        chart = [
+            {n["k_account"]: a, "name": name, n["k_line"]: n["w_" + line]} for a, (name, line) in b.accounts.items()
+        ]
         checks = ["revenue", "cost", "fixed", "goodwill", "reserve", "earnings"]
         r.shuffle(checks)
         controls = [{n["k_line"]: n["w_" + k], "control": arith.plain(self.lines[k])} for k in checks]

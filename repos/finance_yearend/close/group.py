@@ -13,19 +13,59 @@ from .world import CENT, Truth, World, csv_text
 RESULT = ("revenue", "cost", "staff", "other", "finance", "tax")
 #: (line, side, account names); amounts of side "d" are debits, "c" credits
 CHART: tuple[tuple[str, str, str], ...] = (
-    ("fixed", "d", "Land and buildings|Plant and machinery|Office equipment|Vehicles|Software licences|Leasehold improvements|Tools and moulds|Assets under construction|Patents|Fixtures|Storage racks"),
-    ("stock", "d", "Raw materials|Work in progress|Finished goods|Goods for resale|Packaging|Spare parts stock|Consumables|Stock in transit"),
-    ("debtors", "d", "Trade debtors domestic|Trade debtors abroad|Notes receivable|Retentions receivable|Doubtful debtors|Credit card receivables"),
-    ("otherassets", "d", "Prepaid insurance|Input tax recoverable|Deposits paid|Loans to staff|Accrued income|Prepaid rent|Supplier rebates due|Tax refunds"),
-    ("cash", "d", "Current account|Deposit account|Petty cash|Cash in transit|Foreign currency account|Collection account"),
-    ("creditors", "c", "Trade creditors|Goods received not invoiced|Advances received|Creditors abroad|Utilities payable"),
+    (
+        "fixed",
+        "d",
+        "Land and buildings|Plant and machinery|Office equipment|Vehicles|Software licences|Leasehold improvements|Tools and moulds|Assets under construction|Patents|Fixtures|Storage racks",
+    ),
+    (
+        "stock",
+        "d",
+        "Raw materials|Work in progress|Finished goods|Goods for resale|Packaging|Spare parts stock|Consumables|Stock in transit",
+    ),
+    (
+        "debtors",
+        "d",
+        "Trade debtors domestic|Trade debtors abroad|Notes receivable|Retentions receivable|Doubtful debtors|Credit card receivables",
+    ),
+    (
+        "otherassets",
+        "d",
+        "Prepaid insurance|Input tax recoverable|Deposits paid|Loans to staff|Accrued income|Prepaid rent|Supplier rebates due|Tax refunds",
+    ),
+    (
+        "cash",
+        "d",
+        "Current account|Deposit account|Petty cash|Cash in transit|Foreign currency account|Collection account",
+    ),
+    (
+        "creditors",
+        "c",
+        "Trade creditors|Goods received not invoiced|Advances received|Creditors abroad|Utilities payable",
+    ),
     ("debt", "c", "Bank loan|Overdraft|Lease liabilities|Promissory notes|Shareholder loan"),
-    ("provisions", "c", "Warranty provision|Holiday pay|Legal claims|Restoration|Jubilee awards|Bonus accrual|Onerous contracts"),
+    (
+        "provisions",
+        "c",
+        "Warranty provision|Holiday pay|Legal claims|Restoration|Jubilee awards|Bonus accrual|Onerous contracts",
+    ),
     ("otherliab", "c", "Payroll tax|Output tax|Social security|Deferred income|Wage tax|Customs duties payable"),
-    ("revenue", "c", "Sales domestic|Sales export|Service income|Spare parts|Licence income|Freight recharged|Scrap sales|Discounts granted"),
-    ("cost", "d", "Materials consumed|Subcontractors|Inbound freight|Stock adjustments|Customs and duties|Tooling|Energy for production"),
+    (
+        "revenue",
+        "c",
+        "Sales domestic|Sales export|Service income|Spare parts|Licence income|Freight recharged|Scrap sales|Discounts granted",
+    ),
+    (
+        "cost",
+        "d",
+        "Materials consumed|Subcontractors|Inbound freight|Stock adjustments|Customs and duties|Tooling|Energy for production",
+    ),
     ("staff", "d", "Wages|Salaries|Employer contributions|Training|Pension cost|Overtime|Agency staff|Bonuses"),
-    ("other", "d", "Rent|Energy|Depreciation|Insurance|Travel|Audit fees|IT services|Advertising|Repairs|Legal fees|Telephone|Cleaning|Vehicle costs|Entertaining|Subscriptions"),
+    (
+        "other",
+        "d",
+        "Rent|Energy|Depreciation|Insurance|Travel|Audit fees|IT services|Advertising|Repairs|Legal fees|Telephone|Cleaning|Vehicle costs|Entertaining|Subscriptions",
+    ),
     ("finance", "d", "Interest paid|Bank charges|Exchange differences"),
     ("tax", "d", "Current tax|Deferred tax"),
 )
@@ -118,8 +158,9 @@ def draw(r: random.Random, w: World) -> Books:
     }
     extra: dict[str, list[tuple[str, str, str, int]]] = {c: [] for c in codes}
     currency = dict(zip(codes, money, strict=True))
-    pairs = [(a, b) for a in codes for b in codes if a != b]
-    for a, b in r.sample(pairs, len(codes) + r.randint(1, 3)):
+    ring = list(zip(codes, codes[1:] + codes[:1], strict=True))
+    rest = [(a, b) for a in codes for b in codes if a != b and (a, b) not in ring]
+    for a, b in [*ring, *r.sample(rest, r.randint(2, 4))]:
         sales = r.randint(20_000_000, 300_000_000)
         owed = sales // r.randint(4, 12)
         extra[a] += [(key["sales"], "revenue", b, -sales), (key["receivable"], "otherassets", b, owed)]
@@ -151,12 +192,17 @@ def _size(r: random.Random, line: str) -> int:
     return r.randint(150_000, top.get(line, 120_000_000))
 
 
-def consolidate(b: Books, w: World, *, result: bool = True, historic: bool = True) -> tuple[dict[str, int], dict[str, int]]:
+def consolidate(
+    b: Books, w: World, *, result: bool = True, historic: bool = True
+) -> tuple[dict[str, int], dict[str, int]]:
     """(line key -> cents, entity -> translation reserve). Mistakes of the drafts: result=False leaves internal sales and
     purchases in, historic=False translates capital and earnings at the closing rate."""
     lines: dict[str, int] = defaultdict(int)
     reserve: dict[str, int] = {}
-    inside = {b.internal[k] for k in (("receivable", "payable", "sales", "purchases") if result else ("receivable", "payable"))}
+    inside = {
+        b.internal[k]
+        for k in (("receivable", "payable", "sales", "purchases") if result else ("receivable", "payable"))
+    }
     for e in b.entities:
         rest = 0
         for account, line, _, cents in e.rows:
@@ -179,39 +225,44 @@ def names(r: random.Random, w: World) -> dict[str, str]:
     def pick(words: str) -> str:
         return r.choice(words.split())
 
-    return w.names | {"w_" + key: pick(words) for key, words in LINES.items()} | {
-        "folder": f"{w.names['data']}/{pick('group consolidation packages trial_balances entities')}",
-        "mod_group": pick("consolidate group_figures consolidation aggregate group_accounts"),
-        "mod_check": pick("controls group_check control_totals package_check"),
-        "file_out": "out/" + pick("group.json consolidated.json consolidation.json group_lines.json"),
-        "file_entities": pick("entities.csv companies.csv scope.csv"),
-        "file_rates": pick("fx.csv exchange_rates.csv currencies.csv"),
-        "file_map": pick("mapping.csv account_map.csv chart.csv"),
-        "file_controls": pick("controls.csv reporting_totals.csv control_totals.csv"),
-        "k_entity": pick("entity code company unit"),
-        "k_account": pick("account gl_account acct account_no"),
-        "k_line": pick("group_line line position report_line"),
-        "k_hist": pick("historical_rate capital_rate acquisition_rate"),
-        "k_average": pick("average avg_rate mean_of_year"),
-        "k_closing": pick("closing year_end_rate spot"),
-        "k_file": pick("trial_balance file source"),
-        "k_debit": pick("debit dr"),
-        "k_credit": pick("credit cr"),
-        "k_partner": pick("partner counterparty trading_partner"),
-        "k_parent": pick("held_by parent owner"),
-        "o_lines": pick("lines positions group_lines"),
-        "o_reserve": pick("translation_by_entity reserve_by_entity currency_effect"),
-        "o_result": pick("net_result profit_for_year result_for_year"),
-        "c_historic": pick("HISTORIC AT_HISTORIC_RATE FROZEN EQUITY_LINES"),
-        "c_result": pick("RESULT_LINES PROFIT_LINES INCOME_LINES AT_AVERAGE"),
-        "c_internal": pick("INTERNAL ELIMINATED BETWEEN_US IC_ACCOUNTS"),
-        "opt_entity": pick("entity unit show company"),
-        "opt_pairs": pick("internal pairs partners"),
-        "opt_write": pick("out write save result"),
-        "opt_strict": pick("strict fail exit-code"),
-        "f_masters": pick("masters load_masters setup_data reference_data"),
-        "f_rate": pick("rate_for rate_of pick_rate applicable_rate"),
-        "f_translate": pick("translate translated convert_entity in_group_currency"),
-        "f_group": pick("consolidate group_totals build_group roll_up"),
-        "f_pairs": pick("internal_rows pairs partner_rows internal_balances"),
-    }
+    return (
+        w.names
+        | {"w_" + key: pick(words) for key, words in LINES.items()}
+        | {
+            "folder": f"{w.names['data']}/{pick('group consolidation packages trial_balances entities')}",
+            "mod_group": pick("consolidate group_figures consolidation aggregate group_accounts"),
+            "mod_check": pick("controls group_check control_totals package_check"),
+            "file_out": "out/" + pick("group.json consolidated.json consolidation.json group_lines.json"),
+            "file_entities": pick("entities.csv companies.csv scope.csv"),
+            "file_rates": pick("fx.csv exchange_rates.csv currencies.csv"),
+            "file_map": pick("mapping.csv account_map.csv chart.csv"),
+            "file_controls": pick("controls.csv reporting_totals.csv control_totals.csv"),
+            "k_entity": pick("entity code company unit"),
+            "k_account": pick("account gl_account acct account_no"),
+            "k_line": pick("group_line line position report_line"),
+            "k_hist": pick("historical_rate capital_rate acquisition_rate"),
+            "k_average": pick("average avg_rate mean_of_year"),
+            "k_closing": pick("closing year_end_rate spot"),
+            "k_file": pick("trial_balance file source"),
+            "k_debit": pick("debit dr"),
+            "k_credit": pick("credit cr"),
+            "k_partner": pick("partner counterparty trading_partner"),
+            "k_parent": pick("held_by parent owner"),
+            "o_lines": pick("lines positions group_lines"),
+            "o_reserve": pick("translation_by_entity reserve_by_entity currency_effect"),
+            "o_result": pick("net_result profit_for_year result_for_year"),
+            "c_historic": pick("HISTORIC AT_HISTORIC_RATE FROZEN EQUITY_LINES"),
+            "c_result": pick("RESULT_LINES PROFIT_LINES INCOME_LINES AT_AVERAGE"),
+            "c_internal": pick("INTERNAL ELIMINATED BETWEEN_US IC_ACCOUNTS"),
+            "opt_entity": pick("entity unit show company"),
+            "opt_pairs": pick("internal pairs partners"),
+            "opt_write": pick("out write save result"),
+            "opt_strict": pick("strict fail exit-code"),
+            "f_masters": pick("masters load_masters setup_data reference_data"),
+            "f_rate": pick("rate_for rate_of pick_rate applicable_rate"),
+            "f_translate": pick("translate translated convert_entity in_group_currency"),
+            "f_group": pick("consolidate group_totals build_group roll_up"),
+            "f_matrix": pick("matrix build_matrix by_line_and_entity spread_sheet"),
+            "f_pairs": pick("internal_rows pairs partner_rows internal_balances"),
+        }
+    )

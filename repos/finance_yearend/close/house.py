@@ -69,7 +69,9 @@ def policy(w: World, chapters: list[Chapter]) -> str:
 
 def readme(w: World, chapters: list[Chapter]) -> str:
     r, n = w.part("readme"), w.names
-    rows = "".join(f"- {c.title()}: «section|see section|rules in section» {k} of the policy\n" for k, c in enumerate(chapters, 2))
+    rows = "".join(
+        f"- {c.title()}: «section|see section|rules in section» {k} of the policy\n" for k, c in enumerate(chapters, 2)
+    )
     return spin(r, (
         f"# {w.group.short}, {w.year_end.year}\n\n«Workings for the annual accounts|Data and workings for the close|Everything needed for the close» of {w.group.name}, "
         f"{w.group.address.city}, at {w.year_end}.\n\n- `{n['data']}/`: «extracts as delivered, not to be changed|delivered data, read-only by agreement»\n"
@@ -81,10 +83,16 @@ def readme(w: World, chapters: list[Chapter]) -> str:
 def history(w: World, chapters: list[Chapter], files: dict[str, str]) -> tuple[Commit, ...]:
     """Library, policy, then the data of each chapter as it was delivered."""
     r = w.part("history")
-    when = datetime(w.year_end.year, w.year_end.month, w.year_end.day, 8, tzinfo=UTC) - timedelta(days=r.randint(20, 90))
+    when = datetime(w.year_end.year, w.year_end.month, w.year_end.day, 8, tzinfo=UTC) - timedelta(
+        days=r.randint(20, 90)
+    )
     lib = set(library(w))
-    groups = [("«Helpers and their tests|Add helper package|Import helpers from last year»", [p for p in files if p in lib])]
-    groups.append(("«Policy for this year|Closing rules agreed|Rules and overview»", [p for p in (policy_path(w), "README.md")]))
+    groups = [
+        ("«Helpers and their tests|Add helper package|Import helpers from last year»", [p for p in files if p in lib])
+    ]
+    groups.append(
+        ("«Policy for this year|Closing rules agreed|Rules and overview»", [p for p in (policy_path(w), "README.md")])
+    )
     for c in chapters:
         label = c.title().lower()
         groups.append((f"«Data|Extracts|Delivery»: {label}", sorted(c.files())))

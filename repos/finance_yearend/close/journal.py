@@ -127,7 +127,9 @@ class Journal:
         self._step(say, Edit(path, blocks))
         if again and not self.style.echo_after_edit:
             at = text[: text.index(blocks[0][1])].count("\n") + 1
-            self.read(path, again, max(1, at - self.r.randint(9, 18)), at + blocks[0][1].count("\n") + self.r.randint(12, 25))
+            self.read(
+                path, again, max(1, at - self.r.randint(9, 18)), at + blocks[0][1].count("\n") + self.r.randint(12, 25)
+            )
 
     def run(self, command: str, say: str, effects: bool = False) -> None:
         self._step(say, Command(command, effects))

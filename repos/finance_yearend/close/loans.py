@@ -134,6 +134,7 @@ def names(r: random.Random, w: World) -> dict[str, str]:
         "o_current": pick("current_portion due_within_year short_term_part"),
         "o_total": pick("lifetime_interest total_interest interest_over_life"),
         "opt_loan": pick("loan show schedule detail only"),
+        "opt_save": pick("save keep table csv"),
         "opt_write": pick("out write target json to"),
         "f_shift": pick("add_months month_later shifted plus_months due_after"),
         "f_load": pick("load_loans loan_book read_book all_loans contracts"),
@@ -185,11 +186,17 @@ class Loans:
         self.loans = []
         for k in range(count):
             number += r.randint(1, 19)
-            style = ("annuity", "annuity", "linear", "bullet")[k % 4] if k < 4 else r.choice(("annuity", "linear", "bullet"))
+            style = (
+                ("annuity", "annuity", "linear", "bullet")[k % 4]
+                if k < 4
+                else r.choice(("annuity", "linear", "bullet"))
+            )
             self.loans.append(_loan(r, w, f"{prefix}-{number}", w.others[k % 29].short, style))
         self.right = {x.id: figures(x, w) for x in self.loans}
         self._files = tables(w, r, self.n, self.loans)
-        self.label = r.choice(("Loan schedules and accruals", "Borrowings agreed with lenders", "Debt schedules, lenders reconciled"))
+        self.label = r.choice(
+            ("Loan schedules and accruals", "Borrowings agreed with lenders", "Debt schedules, lenders reconciled")
+        )
 
     def files(self) -> dict[str, str]:
         return self._files

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from . import arith
 from .arith import shown
+from .house import test_names
 from .journal import Journal, render
 from .loans import Loans, figures, schedule
 from .remarks import on_loans
@@ -13,8 +15,8 @@ WRONG_EXTRA = "Decimal(0)"
 def _lines(c: Loans) -> tuple[str, str, str]:
     """(rounded interest, unrounded interest, extra) as the script has them."""
     n = c.n
-    raw = f"{n['f_frac']}({n['opening']} * {n['f_rate']}(loan, since), since, due, loan[\"{n['k_basis']}\"])"
-    extra = f"min(loan[\"extra\"].get(due, Decimal(0)), {n['opening']} - {n['principal']})"
+    raw = f'{n["f_frac"]}({n["opening"]} * {n["f_rate"]}(loan, since), since, due, loan["{n["k_basis"]}"])'
+    extra = f'min(loan["extra"].get(due, Decimal(0)), {n["opening"]} - {n["principal"]})'
     return f"{n['f_round']}({raw})", raw, extra
 
 
@@ -121,6 +123,26 @@ def _only_extra(c: Loans, found: dict[str, int]) -> dict[str, int]:
     return {k: v for k, v in found.items() if k in early}
 
 
+def _own_tests(c: Loans, j: Journal) -> None:
+    n, w, where = c.n, c.w, f"tests/test_{c.n['calc']}_{c.n['mod_loans']}.py"
+    sample = c.loans[::2] if w.size == "medium" else c.loans
+    first = {x.id: w.cents(x.principal * x.rate(x.start) * arith.span(x.start, x.first, x.basis)) for x in sample}
+    ends = {x.id: arith.shift(x.first, (x.terms - 1) * x.months) for x in c.loans}
+    names = test_names(w) | n | {
+        "first_interest": "\n".join(f'    "{k}": "{arith.plain(v)}",' for k, v in first.items()),
+        "contract_end": "\n".join(f'    "{k}": "{v}",' for k, v in ends.items()),
+    }  # fmt: skip
+    names["y1"], names["feb"] = str(int(names["y0"]) + 1), str(29 if (int(names["y0"]) + 1) % 4 == 0 else 28)
+    key, value = next(iter(first.items()))
+    j.write(where, render(j.r, "test_loans.py", names), (
+        f"«Before I write the result I pin it down|What the letters cannot show is the rest of each schedule», so I add tests with figures that I worked out from the contracts: {key} starts with {shown(value)} of interest, "
+        f"{c.loans[-1].id} may not run past {ends[c.loans[-1].id]}. Every loan has to be repaid to zero, and every balance carried on unchanged."
+    ))  # fmt: skip
+    j.run(f"python3 -m unittest tests.test_{n['calc']}_{n['mod_loans']} -v 2>&1 | grep -v '^Ran'", (
+        f"The tests use {n['f_schedule']} directly, on the real terms rather than on toy loans. I run only this module, verbosely, to see that all five are picked up and that the subtests for {', '.join(list(first)[:3])} hold."
+    ))  # fmt: skip
+
+
 def _schedules(c: Loans, j: Journal) -> None:
     n, module = c.n, f"python3 -m {c.n['calc']}.{c.n['mod_loans']} --{c.n['opt_loan']}"
     shown_loans = c.loans[:1] if c.w.size == "medium" else [c.loans[0], c.loans[1], c.loans[-1]]
@@ -157,10 +179,12 @@ def play(c: Loans, j: Journal) -> None:
     if c.w.size == "long":
         _schedules(c, j)
     _confirm(c, j, path)
-    if c.w.size == "medium":
+    if c.w.size == "medium" and j.optional():
         _schedules(c, j)
+    if j.optional():
+        _own_tests(c, j)
     worst = max(c.right.items(), key=lambda kv: kv[1]["expense"])
-    j.run(f"python3 -m {n['calc']}.{n['mod_loans']} --{n['opt_write']} {n['file_out']} && python3 -m {n['calc']}.{n['mod_check']} | tail -n {2 * len(c.loans) + 1}", (
+    j.run(f"python3 -m {n['calc']}.{n['mod_loans']} --{n['opt_write']} {n['file_out']} && python3 -m {n['calc']}.{n['mod_check']} --{n['opt_save']} out/{n['mod_check']}.csv | tail -n {2 * len(c.loans) + 1}", (
         f"«With that the letters should agree to the cent|All causes found are fixed», so this run writes {n['file_out']} "
         f"and repeats the comparison right after it. The largest {n['o_expense']} ought to be {worst[0]} with "
         f"{shown(worst[1]['expense'])}, of which {shown(worst[1]['accrued'])} is the accrual at {c.w.year_end}."

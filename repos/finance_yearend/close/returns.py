@@ -23,7 +23,9 @@ class Position:
 
 
 def _position(r: random.Random, w: World, k: int) -> Position:
-    strategy = r.choice(("Growth", "Infrastructure", "Buyout", "Credit", "Real Assets", "Ventures", "Timber", "Housing"))
+    strategy = r.choice(
+        ("Growth", "Infrastructure", "Buyout", "Credit", "Real Assets", "Ventures", "Timber", "Housing")
+    )
     roman = r.choice(("I", "II", "III", "IV", "V", "VI"))
     company = w.others[k % 29]
     name = f"{company.short.split()[0]} {strategy} {roman}"
@@ -34,18 +36,34 @@ def _position(r: random.Random, w: World, k: int) -> Position:
     calls = r.randint(22, 34) if w.size == "medium" else r.randint(24, 40)
     for i in range(calls):
         day = start + timedelta(days=int(length * 0.6 * i / calls) + r.randint(0, 20))
-        flows.append((day, "call", size // calls + r.randint(-size // 90, size // 90), f"CC{i + 1:02d}-{r.randint(1000, 9999)}"))
+        flows.append(
+            (day, "call", size // calls + r.randint(-size // 90, size // 90), f"CC{i + 1:02d}-{r.randint(1000, 9999)}")
+        )
     for i in range(calls // 2):
         day = start + timedelta(days=int(length * 0.95 * i / (calls // 2)) + r.randint(3, 25))
         flows.append((day, "fee", size // 220 + r.randint(0, size // 900), f"MF{i + 1:02d}-{r.randint(1000, 9999)}"))
     returned, parts = Fraction(r.randint(40, 130), 100), calls - r.randint(1, 5)
     for i in range(parts):
         day = start + timedelta(days=int(length * (0.35 + 0.63 * i / parts)) + r.randint(-9, 4))
-        flows.append((day, "back", int(size * returned / parts) + r.randint(-size // 60, size // 60), f"DN{i + 1:02d}-{r.randint(1000, 9999)}"))
+        flows.append(
+            (
+                day,
+                "back",
+                int(size * returned / parts) + r.randint(-size // 60, size // 60),
+                f"DN{i + 1:02d}-{r.randint(1000, 9999)}",
+            )
+        )
     flows.append((w.year_end, "nav", int(size * Fraction(r.randint(15, 95), 100)) + r.randint(0, 99), "NAV"))
     if k % 2 == 0:
         for i in range(r.randint(1, 2)):
-            flows.append((w.year_end + timedelta(days=r.randint(3, 40)), "back", size // r.randint(20, 60), f"DX{i + 1:02d}-{r.randint(1000, 9999)}"))
+            flows.append(
+                (
+                    w.year_end + timedelta(days=r.randint(3, 40)),
+                    "back",
+                    size // r.randint(20, 60),
+                    f"DX{i + 1:02d}-{r.randint(1000, 9999)}",
+                )
+            )
     flows.sort()
     return Position(plain(name).replace("-", "_"), name, tuple(flows))
 
@@ -118,6 +136,7 @@ def names(r: random.Random, w: World) -> dict[str, str]:
         "f_measure": pick("measures key_figures evaluate report_of"),
         "f_all": pick("all_positions everything positions measure_all"),
         "opt_flows": pick("flows show list position"),
+        "opt_brief": pick("brief short totals"),
         "opt_write": pick("out write target save"),
     }
 
@@ -132,9 +151,16 @@ class Returns:
         self.positions = [found[slug] for slug in sorted(found)][:count]
         self.hurdle = Fraction(self.n["hurdle"])
         self.right = {p.slug: measure(p, w, self.hurdle) for p in self.positions}
-        self._columns = [self.n["k_day"], self.n["k_kind"], self.n["k_amount"], r.choice(("reference", "notice", "memo", "document"))]
+        self._columns = [
+            self.n["k_day"],
+            self.n["k_kind"],
+            self.n["k_amount"],
+            r.choice(("reference", "notice", "memo", "document")),
+        ]
         r.shuffle(self._columns)
-        self.label = r.choice(("Fund returns and multiples", "Money-weighted returns of the holdings", "XIRR of all positions"))
+        self.label = r.choice(
+            ("Fund returns and multiples", "Money-weighted returns of the holdings", "XIRR of all positions")
+        )
 
     def files(self) -> dict[str, str]:
         n, found = self.n, {}
@@ -188,6 +214,9 @@ class Returns:
 
     def headlines(self) -> list[tuple[str, str]]:
         return [
-            (f"{p.name}: return, total multiple", f"{100 * float(self.right[p.slug]['irr']):.2f} %, {self.right[p.slug]['tvpi']}")  # type: ignore[arg-type]
+            (
+                f"{p.name}: return, total multiple",
+                f"{100 * float(self.right[p.slug]['irr']):.2f} %, {self.right[p.slug]['tvpi']}",
+            )  # type: ignore[arg-type]
             for p in self.positions
         ]

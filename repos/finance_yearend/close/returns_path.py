@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .arith import shown
+from .arith import plain, shown
+from .house import test_names
 from .journal import Journal, render
 from .remarks import on_returns
 from .returns import Position, Returns, measure
@@ -29,16 +30,18 @@ def _mistakes(c: Returns) -> list[str]:
 
 def _study(c: Returns, j: Journal) -> None:
     n = c.n
-    j.list(n["folder"], (
+    listed = j.optional()
+    if listed:
+        j.list(n["folder"], (
         f"«The fund positions have a folder of their own|Now the holdings». Before opening anything in {n['folder']} I want the "
         f"file names, because the result is keyed by them: the request speaks of {len(c.positions)} positions and "
         f"{n['file_out']} «has to have just as many entries|must not miss one»."
-    ))  # fmt: skip
+        ))  # fmt: skip
     count = 2 if c.w.size == "medium" else 4
     before: Position | None = None
     for p in c.positions[:count]:
         if before is None:
-            say = (f"{len(c.positions)} files, as announced. I start with {p.name}: «does the file carry signs|are amounts signed»"
+            say = (f"«{'As announced|There they are' if listed else 'Now the holdings|The fund positions next'}»: {len(c.positions)} files. I start with {p.name}: «does the file carry signs|are amounts signed»"
                    f", how are `{n['w_fee']}` lines marked, and is anything dated after {c.w.year_end}?")  # fmt: skip
         else:
             calls = [x for x in before.flows if x[1] == "call"]
@@ -92,6 +95,29 @@ def _fix(c: Returns, j: Journal, kind: str, path: str, found: list[tuple[Positio
             again=f"A quick look at `{n['f_flows']}` as it is now; the {n['w_nav']} of {p.slug} on {c.w.year_end} itself must survive the cut.")  # fmt: skip
 
 
+def _own_tests(c: Returns, j: Journal) -> None:
+    n, r = c.n, c.w.part("returns tests")
+
+    def total(p: Position, kind: str) -> int:
+        return sum(x[2] for x in p.flows if x[1] == kind and x[0] <= c.w.year_end)
+
+    stake, grown = r.randint(10, 900) * 100, r.randint(103, 119)
+    names = test_names(c.w) | n | {
+        "sums": "\n".join(
+            f'    "{p.slug}": ("{plain(total(p, "call"))}", "{plain(total(p, "fee"))}", "{plain(total(p, "back"))}"),' for p in c.positions
+        ),
+        "stake": str(stake), "half": str(stake // 2), "grown": str(grown), "pct": str(grown - 100),
+    }  # fmt: skip
+    p = c.positions[-1]
+    j.write(f"tests/test_{n['calc']}_{n['mod_returns']}.py", render(j.r, "test_returns.py", names), (
+        f"The statement says nothing about rates. So I write tests with known answers: {shown(stake * 100)} that grows by {grown - 100} per cent in a year, a halved stake, and for every position the value at its own rate. "
+        f"The sums of {p.slug} are in as well: {shown(total(p, 'call'))} called, {shown(total(p, 'fee'))} of fees, {shown(total(p, 'back'))} back."
+    ))  # fmt: skip
+    j.run(f"python3 -m unittest tests.test_{n['calc']}_{n['mod_returns']} -v 2>&1 | grep -v '^Ran'", (
+        f"Only these tests, with names, since a solver that stops early would pass the statement and still be wrong in the fifth decimal; {c.positions[0].slug} with {len(c.positions[0].flows)} entries is the hardest of them."
+    ))  # fmt: skip
+
+
 def play(c: Returns, j: Journal) -> None:
     n, kinds = c.n, _mistakes(c)
     _study(c, j)
@@ -121,12 +147,17 @@ def play(c: Returns, j: Journal) -> None:
             f"One reason is out of the way; what remains should be only {len(_gap(c, kinds[k:]))} lines of one kind."
         ) + f" The last of them, {last.slug}, has {shown(int(c.right[last.slug]['back']))} on the managers' side.")  # type: ignore[call-overload]  # fmt: skip
         _fix(c, j, kind, path, _gap(c, kinds[k:]))
+    if j.optional():
+        _own_tests(c, j)
     best = max(c.positions, key=lambda p: float(c.right[p.slug]["irr"]))  # type: ignore[arg-type]
     j.run(f"python3 -m {n['calc']}.{n['mod_check']} && python3 -m {n['calc']}.{n['mod_returns']} --{n['opt_write']} {n['file_out']}", (
         f"With that the comparison must be empty of gaps, and I write {n['file_out']} in the same go. By my estimate {best.name} leads with "
         f"about {_pct(c, best)}, {n['o_tvpi']} {c.right[best.slug]['tvpi']}."
     ), effects=True)  # fmt: skip
     p = c.positions[len(c.positions) // 2]
+    if not j.optional():
+        j.tick(c.label)
+        return
     j.run(f"python3 -m {n['calc']}.{n['mod_returns']} --{n['opt_flows']} {p.slug}", (
         f"All paid-in and distributed totals agree. A last look at one position with signs and a running balance, {p.name}: "
         f"{_pct(c, p)} is only credible if early outflows carry most of the {shown(int(c.right[p.slug]['paid']))} and the {n['w_nav']} closes the list."  # type: ignore[call-overload]

@@ -67,7 +67,9 @@ class Chapter(Protocol):
 def _names(r: random.Random) -> dict[str, str]:
     pick = one_of(r)
     return {
-        "pkg": pick("ledgerkit closekit figures bookkit yeartools glhelpers finlib numbers_kit accounts_lib treasurykit"),
+        "pkg": pick(
+            "ledgerkit closekit figures bookkit yeartools glhelpers finlib numbers_kit accounts_lib treasurykit"
+        ),
         "calc": pick("calc workings computations jobs steps routines workfiles schedules_py"),
         "data": pick("data inputs source extracts ledgers feeds"),
         "docs": pick("docs notes manual policy"),
@@ -117,9 +119,7 @@ def build(seed: int, size: str) -> World:
         "tie_b": f"{r.randint(1000, 9999)}.{r.randint(0, 9)}{r.choice('02468')}",
     }
     staff = tuple(person(r) for _ in range(3))
-    return World(
-        seed, size, group, tuple(others), person(r), staff, end, previous, currency, mode, fault, names
-    )
+    return World(seed, size, group, tuple(others), person(r), staff, end, previous, currency, mode, fault, names)
 
 
 def folder_name(w: World) -> str:

@@ -40,9 +40,10 @@ def $f_translate(entity, rates, lines):
     return found
 
 
-def $f_group():
+def $f_matrix():
+    """«The result and, line by line, what each entity brings|Result, and its parts by line and entity»."""
     entities, rates, lines = $f_masters()
-    totals, reserve = defaultdict(Decimal), {}
+    totals, reserve, parts = defaultdict(Decimal), {}, defaultdict(dict)
     for code, entity in entities.items():
         rows = $f_translate(entity, rates, lines)
         reserve[code] = -sum($row[4] for $row in rows)
@@ -52,9 +53,14 @@ def $f_group():
             elif line == "$w_shares" or line == "$w_capital" and entity["$k_parent"]:
                 line = "$w_goodwill"
             totals[line] += $amount
-    totals["$w_reserve"] = sum(reserve.values())
+            parts[line][code] = parts[line].get(code, 0) + $amount
+    totals["$w_reserve"], parts["$w_reserve"] = sum(reserve.values()), reserve
     result = sum(totals[line] for line in (*$c_result, "$w_diff_pl"))
-    return {"$o_lines": dict(totals), "$o_reserve": reserve, "$o_result": -result}
+    return {"$o_lines": dict(totals), "$o_reserve": reserve, "$o_result": -result}, parts
+
+
+def $f_group():
+    return $f_matrix()[0]
 
 
 def $f_pairs():
@@ -81,9 +87,11 @@ def main():
         for code, partner, account, line, local, $amount in $f_pairs():
             print(f"{code:<6}{partner:<6}{account:<8}{line:<26}{local:>18,.2f}{$amount:>18,.2f}")
         return
-    $results = $f_group()
+    $results, parts = $f_matrix()
+    codes = list($results["$o_reserve"])
+    print(" " * 26, *(f"{code:>16}" for code in codes), f"{'$currency':>18}")
     for line, $amount in sorted($results["$o_lines"].items()):
-        print(f"{line:<28}{$amount:>20,.2f}")
+        print(f"{line:<26}", *(f"{parts[line].get(code, 0):>16,.2f}" for code in codes), f"{$amount:>18,.2f}")
     print("sum", sum($results["$o_lines"].values()), "«result|profit|net»", f"{$results['$o_result']:,}")
     if options.target:
         $f_dump(options.target, $results)
