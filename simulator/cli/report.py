@@ -19,7 +19,9 @@ def main(folder: Path) -> int:
 def write_report(folder: Path, *, show: bool) -> int:
     """0. The files are replaced whole."""
     run = RunFolder.open(folder)
-    summary = summarise(run.data())
+    engine = run.manifest.get("engine") or {}
+    stamp = {"engine_kind": engine.get("kind", "unknown"), "label": run.manifest.get("label", "")}
+    summary = stamp | summarise(run.data())
     run.write_summary(summary)
     run.write_report(report(summary, run.manifest))
     if show:

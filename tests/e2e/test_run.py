@@ -1,0 +1,159 @@
+"""`sim run` end to end: real processes, sockets, git and tools on the embedded engine."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from pathlib import Path
+
+import orjson
+import pytest
+from sim import ENDLESS, SCENARIO, Sim, descendants, interrupt, none_left, wait_for
+
+FILES = ("manifest.json", "records.jsonl", "chunks.bin", "tools.jsonl", "sessions.jsonl", "engine.jsonl", "pulse.jsonl",
+         "windows.json", "summary.json", "report.md")  # fmt: skip
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    return [orjson.loads(line) for line in path.read_bytes().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def sim(tmp_path: Path, cache: Path) -> Sim:
+    return Sim(tmp_path, cache)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> tuple[Path, str]:
+    """One run to its end, looked at by several tests: (its folder, what it printed)."""
+    sim = Sim(tmp_path_factory.mktemp("finished"), cache)
+    secret = "sk-test-0123456789abcdef"
+    code, said = sim.run("run", sim.scenario(), "--out", "out", "--label", "first", "--plain", OPENAI_API_KEY=secret)
+    assert code == 0, said
+    assert secret not in said
+    for path in (sim.folder / "out").rglob("*"):
+        assert not path.is_file() or secret.encode() not in path.read_bytes(), path.name
+    return sim.folder / "out", said
+
+
+def test_a_run_leaves_its_folder_and_says_what_came_of_it(finished: tuple[Path, str]) -> None:
+    folder, said = finished
+    assert {name for name in FILES if not (folder / name).exists()} == set()
+    for word in ("EMULATED", "TTFT", "TPOT", "turn latency", "cached share", "tok/s", "sessions", "tools"):
+        assert word in said, word
+    for name in ("manifest.json", "summary.json", "report.md"):
+        assert "emulated" in (folder / name).read_text().lower(), name
+    manifest = orjson.loads((folder / "manifest.json").read_bytes())
+    assert manifest["label"] == "first" and manifest["seed"] == 5 and manifest["ended"]
+    assert manifest["scenario_text"] == SCENARIO
+
+
+def test_every_request_succeeded_and_every_tool_did_as_recorded(finished: tuple[Path, str]) -> None:
+    folder, _ = finished
+    records = lines(folder / "records.jsonl")
+    agents = [r for r in records if r["kind"] == "agent" and r["purpose"] != "warmup"]
+    assert {r["outcome"] for r in records} == {"ok"}
+    assert len(agents) == 6 and sum(r["kind"] == "synthetic" and r["purpose"] != "warmup" for r in records) == 24
+    for r in records:
+        assert r["output_tok"] == r["planned_output_tok"], "forced lengths are what the plan says"
+    for r in agents:
+        off = abs(r["prompt_tok"] - r["planned_prompt_tok"]) / r["planned_prompt_tok"]  # type: ignore[operator]
+        assert off < 0.02, "planned prompt tokens are the engine's"
+    tools = lines(folder / "tools.jsonl")
+    assert tools and all(t["matched"] for t in tools), [t for t in tools if not t["matched"]]
+    assert {s["outcome"] for s in lines(folder / "sessions.jsonl")} == {"completed"}
+
+
+def test_a_second_turn_finds_the_first_in_the_cache(finished: tuple[Path, str]) -> None:
+    agents = [r for r in lines(finished[0] / "records.jsonl") if r["kind"] == "agent" and r["purpose"] == "agent"]
+    first: dict[object, dict[str, object]] = {}
+    for r in agents:
+        if r["session"] in first:
+            before = first[r["session"]]
+            assert r["cached_tok"] > 0.9 * before["prompt_tok"]  # type: ignore[operator]
+        first.setdefault(r["session"], r)
+    assert len(first) == 3
+
+
+def test_the_same_seed_sends_the_same_work(finished: tuple[Path, str], sim: Sim) -> None:
+    code, said = sim.run("run", sim.scenario(), "--out", "again", "--plain")
+    assert code == 0, said
+    first, again = (orjson.loads((f / "manifest.json").read_bytes()) for f in (finished[0], sim.folder / "again"))
+    assert first["plan_hash"] == again["plan_hash"] and first["scenario_hash"] == again["scenario_hash"]
+
+    def work(folder: Path) -> list[object]:
+        keys = ("session", "turn", "prompt_tok", "output_tok")
+        return sorted([r[k] for k in keys] for r in lines(folder / "records.jsonl") if r["purpose"] == "agent")
+
+    assert work(finished[0]) == work(sim.folder / "again")
+
+
+def test_report_folds_again_to_the_same_figures(finished: tuple[Path, str], sim: Sim) -> None:
+    before = orjson.loads((finished[0] / "summary.json").read_bytes())
+    (finished[0] / "summary.json").unlink()
+    code, said = sim.run("report", finished[0])
+    assert code == 0 and "tok/s" in said
+    assert orjson.loads((finished[0] / "summary.json").read_bytes()) == before
+
+
+def test_watch_shows_a_finished_run(finished: tuple[Path, str], sim: Sim) -> None:
+    code, said = sim.run("watch", finished[0], "--plain")
+    assert code == 0 and "EMULATED" in said
+
+
+def test_ctrl_c_stops_and_still_reports(sim: Sim) -> None:
+    process = sim.start("run", sim.scenario(ENDLESS), "--out", "out", "--plain", MARK=str(sim.folder))
+    wait_for(sim.folder / "out" / "records.jsonl", 6)
+    interrupt(process)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "Traceback" not in said and "tok/s" in said
+    assert (sim.folder / "out" / "report.md").exists()
+    assert {s["outcome"] for s in lines(sim.folder / "out" / "sessions.jsonl")} <= {"stopped", "completed"}
+    assert none_left(str(sim.folder)), "processes were left behind"
+
+
+def test_a_killed_run_leaves_a_folder_that_reports_and_no_processes(sim: Sim) -> None:
+    process = sim.start("run", sim.scenario(ENDLESS), "--out", "out", "--plain", MARK=str(sim.folder))
+    wait_for(sim.folder / "out" / "records.jsonl", 6)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert none_left(str(sim.folder)), descendants(str(sim.folder))
+    code, said = sim.run("report", "out")
+    assert code == 0, said
+    assert "tok/s" in said and "Traceback" not in said
+    summary = orjson.loads((sim.folder / "out" / "summary.json").read_bytes())
+    assert summary["agent"]["requests"]["ok"] >= 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["run", "nowhere.yaml"], 2, r"nowhere.yaml: no such scenario file"),
+        (["run", "typo.yaml"], 2, r"typo.yaml:2: unknown key `sesions`; did you mean `sessions`"),
+        (["run", "small.yaml", "--set", "sessions=-1"], 2, r"--set sessions: `sessions` is `-1`"),
+        (["run", "small.yaml", "--endpoint", "http://127.0.0.1:9", "--plain"], 3, r":9/v1/models: no answer"),
+        (["run", "small.yaml", "--endpoint", "::", "--plain"], 2, r"not an HTTP address"),
+        (["run", "small.yaml", "--endpoint", "http://x", "--engine", "embedded"], 2, r"exclude each other"),
+        (["run", "small.yaml", "--engine", "vllm"], 2, r"only 'embedded'"),
+        (["run", "small.yaml", "--seed", "-3"], 2, r"--seed -3"),
+        (["run", "small.yaml", "--out", "full"], 2, r"full is not empty"),
+        (["report", "nowhere"], 2, r"nowhere does not exist"),
+        (["report", "full"], 2, r"holds no manifest.json"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_clear_sentence(sim: Sim, arguments: list[str], code: int, said: str) -> None:
+    sim.scenario()
+    sim.scenario("name: a\nsesions: 3\nsynthetic: {}\n", "typo.yaml")
+    (sim.folder / "full").mkdir()
+    (sim.folder / "full" / "x").write_text("x")
+    got, output = sim.run(*arguments)
+    assert got == code, output
+    assert re.search(said, output), output
+    assert "Traceback" not in output and len(output.strip().splitlines()) == 1, output
