@@ -204,7 +204,11 @@ def main() -> None:
     warnings.simplefilter("ignore")  # of document libraries; there is no one to read them
     os.nice(NICE)
 
+    link = socket.socket(fileno=descriptor)
+
     def leave(*_: object) -> None:
+        with contextlib.suppress(OSError):
+            link.shutdown(socket.SHUT_RDWR)  # what is killed now must not look like a result
         kill_marked(mark_of(folder))
         shutil.rmtree(folder, ignore_errors=True)
         os._exit(0)  # pool threads may sit in commands that were just killed
@@ -212,6 +216,6 @@ def main() -> None:
     signal.signal(signal.SIGTERM, leave)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then decides
     try:
-        serve(Server(Scratch(folder)), socket.socket(fileno=descriptor), threads)
+        serve(Server(Scratch(folder)), link, threads)
     finally:
         leave()
