@@ -66,14 +66,11 @@ def in_flight(sample: Traffic) -> float | None:
     return ratio(float(held.sum()), window.length_s) if len(held) else None
 
 
-def _whole_run(sample: Traffic) -> float | None:
-    """All tokens / (last t_last - first t_sent): what `vllm bench serve` calls output throughput."""
+def _wall_s(sample: Traffic) -> float | None:
+    """Last t_last - first t_sent: what `vllm bench serve` divides by."""
     live = sample.every.where(~failed(sample.every))
     first, last = known(live["t_sent_s"]), known(live["t_last_s"])
-    if not len(first) or not len(last):
-        return None
-    total = float(tokens_between(sample, np.array([-np.inf, np.inf])).sum())
-    return ratio(total, float(last.max() - first.min()))
+    return float(last.max() - first.min()) if len(first) and len(last) else None
 
 
 def _delivering(sample: Traffic) -> Mask:
@@ -85,42 +82,42 @@ def _delivering(sample: Traffic) -> Mask:
 
 
 def rates(sample: Traffic) -> dict[str, Any]:
-    """Tokens a second in the window and beside it. A prompt is placed at its request's first output."""
+    """Tokens a second in the window and beside it. A prompt is placed at its request's first output.
+
+    drift: (second half / first half) - 1 of output tokens, over the part of the window in which requests were still
+    being sent: a fixed number of requests leaves a tail that is no drift. None without a steady window, or when that
+    part is less than half of it.
+    """
     window = sample.window
-    outer = (window.start_s, window.end_s) if window.steady else (-np.inf, np.inf)
-    output = float(tokens_between(sample, np.array(outer)).sum())
-    asked = sample.every.where(_delivering(sample))
-    prompts, planned = prompt_tok(asked)
+    sending_s = _still_sending_s(sample)
+    marks = [window.start_s, (window.start_s + sending_s) / 2, sending_s, window.end_s]
+    arrived = tokens_between(sample, np.array([-np.inf, *marks, np.inf]))
+    output = float(arrived[1:4].sum() if window.steady else arrived.sum())
+    prompts, planned = prompt_tok(sample.every.where(_delivering(sample)))
     prompt = float(np.nansum(prompts)) if np.isfinite(prompts).any() else None
     lost = sample.sent.where(failed(sample.sent))["output_tok"]
     spoke = bool((~failed(sample.every) & np.isfinite(sample.every["t_last_s"])).any())
+    steady = window.steady and sending_s - window.start_s >= window.length_s / 2
+    against = ratio(float(arrived[2]), float(arrived[1])) if steady else None
     return {
         "output_tok": output if spoke else None,
         "output_tok_s": ratio(output, window.length_s) if spoke else None,
-        "output_tok_s_whole_run": _whole_run(sample),
+        "output_tok_s_whole_run": ratio(float(arrived.sum()), _wall_s(sample)),
         "input_tok": prompt,
         "input_tok_s": ratio(prompt, window.length_s),
         "total_tok_s": ratio(None if prompt is None or not spoke else prompt + output, window.length_s),
         "prompts_planned": planned,
         "failed_output_tok": finite(np.nansum(lost)) if len(lost) else 0.0,
-        "drift": drift(sample),
+        "drift": None if against is None else against - 1,
         "in_flight_mean": in_flight(sample),
     }
 
 
-def drift(sample: Traffic) -> float | None:
-    """(second half / first half) - 1 of output tokens, over the part of the window in which requests were still being
-    sent: a fixed number of requests leaves a tail that is no drift. None without a steady window, or when that part is
-    less than half of it."""
+def _still_sending_s(sample: Traffic) -> float:
+    """When the window's last request was sent; its end when none was."""
     window, sends = sample.window, known(sample.sent["t_sent_s"])
-    if not window.steady or not len(sends):
-        return None
-    until_s = float(sends.max())
-    if until_s - window.start_s < window.length_s / 2:
-        return None
-    halves = tokens_between(sample, np.linspace(window.start_s, until_s, 3))
-    against = ratio(float(halves[1]), float(halves[0]))
-    return None if against is None else against - 1
+    last = float(sends.max()) if len(sends) else window.end_s
+    return min(max(last, window.start_s), window.end_s)
 
 
 def cached(sample: Traffic) -> dict[str, Any]:

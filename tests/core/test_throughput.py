@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.core.run import RunData
-from simulator.core.throughput import cached, drift, in_flight, rates, tokens_between
+from simulator.core.throughput import cached, in_flight, rates, tokens_between
 from simulator.core.window import CUT_SHORT, NO_WINDOW, Traffic, traffic
 
 WINDOW = {"agent": (10.0, 20.0)}
@@ -84,14 +84,14 @@ def test_in_flight_is_a_mean_over_time() -> None:
 def test_drift_between_the_halves(late: int, expected: float) -> None:
     replies = [reply(10.0 + i, [(500, 2 if i < 5 else late)]) for i in range(10)]
     sent_last = reply(19.99, [(5_000, 9)])
-    assert drift(sample(*replies, sent_last, windows=WINDOW)) == pytest.approx(expected)
+    assert rates(sample(*replies, sent_last, windows=WINDOW))["drift"] == pytest.approx(expected)
 
 
 def test_a_tail_is_no_drift() -> None:
     wave = [reply(10.0 + t, [(100, 1)] + [(100, 1)] * 29) for t in (0.0, 3.0, 6.0)]
-    tail = drift(sample(*wave, windows={"agent": (10.0, 19.0)}))
-    assert tail == pytest.approx(0.0, abs=0.05)
-    assert drift(sample(wave[0], windows=WINDOW)) is None
+    sent_once = {"agent": (10.0, 19.0)}
+    assert rates(sample(*wave, windows=sent_once))["drift"] == pytest.approx(0.0, abs=0.05)
+    assert rates(sample(wave[0], windows=WINDOW))["drift"] is None
 
 
 def test_cached_share_of_first_and_later_turns() -> None:
