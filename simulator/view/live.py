@@ -1,8 +1,9 @@
 """`sim watch`: a run as it goes, in a process of its own that only reads the run folder.
 
-Drawing must not disturb the clocks of the load generator beside it: the view yields to everything else (nice 10), reads
-each line once, and skips frames in which nothing changed. Measured with 32 sessions at 80x24 and 256 at 200x60, two
-pulses a second: see docs/run_folder.md for the files; `python -m simulator.view.live DIR` runs it alone.
+Drawing must not disturb the clocks of the load generator beside it: the view steps back (nice 10), reads each line
+once, and leaves out frames in which nothing changed. Measured on one of two busy cores, pulses twice a second, with
+`python -m simulator.view.live DIR` on a pseudo-terminal beside `tests/view/growing_run.py`: 1.2 % of a core for 32
+sessions at 80x24, 3.6 % at 200x60, and 3.6 % for 256 sessions at 200x60; 24 to 31 MB of memory.
 """
 
 from __future__ import annotations
@@ -182,9 +183,7 @@ def _lines(watched: Watched, console: Console, *, result: bool) -> Lines:
     if result and state.summary:
         options = console.options.update(width=width, height=None)
         rendered = console.render_lines(final(state.summary, state.manifest), options, pad=False)
-        return final_frame(
-            state, rendered, width=width, height=height, now_s=watched.now_s, glyphs=glyphs, notice=watched.notice
-        )
+        return final_frame(rendered, width=width, height=height, notice=watched.notice, glyphs=glyphs)
     return frame(state, width=width, height=height, now_s=watched.now_s, glyphs=glyphs, notice=watched.notice)
 
 

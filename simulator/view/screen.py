@@ -28,18 +28,9 @@ def frame(
     return [segments(line, width, ascii_only=glyphs is ASCII) for line in lines]
 
 
-def final_frame(
-    state: LiveState,
-    result: Lines,
-    *,
-    width: int,
-    height: int,
-    now_s: float,
-    glyphs: Glyphs = UNICODE,
-    notice: str = "",
-) -> Lines:
-    """A finished run: `result`, its rendered headline, below the title; what does not fit is left out at the end."""
-    top = [header.title(state, now_s, width, glyphs), header.stage(state, now_s, width, glyphs, notice), []]
+def final_frame(result: Lines, *, width: int, height: int, notice: str, glyphs: Glyphs = UNICODE) -> Lines:
+    """A finished run: `result`, its rendered headline, below the notice; what does not fit is left out at the end."""
+    top: list[list[Part]] = [[(clip(f" the run {notice}", width, glyphs.more), "bold green")], []]
     lines = [segments(line, width, ascii_only=glyphs is ASCII) for line in top]
     lines += [Segment.adjust_line_length(line, width) for line in result]
     lines = lines[: height - 1] + [segments([], width)] * (height - 1 - len(lines))

@@ -21,7 +21,7 @@ PHASE_STYLE = {
     "prefill": "bold cyan",
     "queue": "bold yellow",
     "tool": "magenta",
-    "think": "blue",
+    "think": "bright_blue",
     "backoff": "bold red",
     "setup": "yellow",
     "done": "dim green",
