@@ -8,11 +8,12 @@ from typing import Any
 
 from simulator.core.task import SIZES, Check, Style, Task
 
-from . import assets_path, consolidation_path, frame, house, loans_path, returns_path
+from . import assets_path, consolidation_path, frame, house, loans_path, receivables_path, returns_path
 from .assets import Assets
 from .consolidation import Consolidation
 from .journal import FILES, Journal, spin
 from .loans import Loans
+from .receivables import Receivables
 from .returns import Returns
 from .world import Chapter, World, build, folder_name
 
@@ -27,7 +28,7 @@ CORE: tuple[Part, ...] = (
     (Consolidation, consolidation_path.play),
 )
 #: long tasks have these as well
-MORE: tuple[Part, ...] = ((Assets, assets_path.play),)
+MORE: tuple[Part, ...] = ((Assets, assets_path.play), (Receivables, receivables_path.play))
 
 
 def make(template: str, seed: int, size: str, style: Style) -> Task:
