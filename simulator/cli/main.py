@@ -58,6 +58,18 @@ def watch(
 
 
 @app.command()
+def plan(
+    scenario: Annotated[Path, typer.Argument(help="Scenario file.")],
+    set_: Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. seed=8.")] = None,
+) -> None:
+    """Show the shape of the traffic that a scenario would send."""
+    from simulator.cli.plan import main as plan_main
+    from simulator.cli.run import read_scenario
+
+    raise typer.Exit(plan_main(read_scenario(scenario), scenario, tuple(set_ or ())))
+
+
+@app.command()
 def report(folder: Annotated[Path, typer.Argument(help="Run folder, also of a run that was killed.")]) -> None:
     """Fold a run's records again: writes summary.json and report.md, prints the headline."""
     from simulator.cli.report import main as report_main

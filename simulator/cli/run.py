@@ -47,7 +47,7 @@ class Options:
 
 def main(options: Options) -> int:
     """The exit code. Raises SimError before anything was measured."""
-    text = _read(options.scenario)
+    text = read_scenario(options.scenario)
     scenario = _with_options(parse(text, str(options.scenario), options.overrides), options)
     out = options.out or _fresh_folder(scenario.name)
     if out.exists() and any(out.iterdir()):
@@ -72,7 +72,7 @@ async def _run(options: Options, scenario: Scenario, text: str, out: Path) -> in
     return write_report(out, show=True) or ending.exit_code
 
 
-def _read(path: Path) -> str:
+def read_scenario(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -1,0 +1,50 @@
+"""`sim plan`: what a scenario would send, without sending it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from simulator import tokenizer
+from simulator.cli.planning import plan
+from simulator.cli.screen import PlanningScreen
+from simulator.core.scenario import parse
+from simulator.core.shape import Spread, shape, shared_blocks
+from simulator.errors import UsageError
+
+MODEL = "embedded-30b-a3b"
+
+
+def main(text: str, source: Path, overrides: tuple[str, ...]) -> int:
+    scenario = parse(text, str(source), overrides)
+    if not scenario.sessions:
+        raise UsageError(f"{source} has no agents to plan: its `sessions` is 0")
+    with PlanningScreen(plain=False) as screen:
+        folder = plan(scenario, MODEL, screen.progress)
+    found = shape(folder.load(row.session) for row in folder.sessions)
+    table = Table("", "p10", "p50", "p90", "mean", title=f"{scenario.name}, seed {scenario.seed}", title_justify="left")
+    for name, spread in (
+        ("turns a session", found.turns),
+        ("prompt tokens a call", found.prompt_tok),
+        ("growth a call", found.growth_tok),
+        ("output tokens a call", found.output_tok),
+        ("first prompt", found.first_prompt_tok),
+    ):
+        table.add_row(name, *_cells(spread))
+    console = Console()
+    console.print(table)
+    shared = shared_blocks((folder.load(row.session) for row in folder.sessions), tokenizer.encode)
+    console.print(
+        f"{found.sessions} sessions, {found.calls:,} calls, {found.tool_calls:,} tool calls; "
+        f"{found.repeat_share:.1%} repeat an earlier one\n"
+        f"{found.cut_sessions} sessions cut their history ({found.cut_share:.1%} of calls); "
+        f"{shared:.1%} of 64-token blocks stand in two sessions\nplan hash {folder.hash}",
+        highlight=False,
+    )
+    return 0
+
+
+def _cells(spread: Spread | None) -> list[str]:
+    return [f"{v:,.0f}" for v in (spread.p10, spread.p50, spread.p90, spread.mean)] if spread else ["-"] * 4
