@@ -68,7 +68,7 @@ def stage(state: LiveState, now_s: float, width: int, glyphs: Glyphs, notice: st
     name: Item = ((f" {clip(state.stage, 9, glyphs.more)} ", _STAGE_STYLE.get(state.stage, "bold yellow")),)
     if notice:
         return [*name, (clip(notice, max(0, width - width_of(name)), glyphs.more), "bold yellow")]
-    ends_s, since_s, expected = state.pulse.get("ends_s"), state.stage_since_s, _expected_requests(state)
+    ends_s, since_s, expected = state.pulse.get("ends_s"), state.stage_start_s, _expected_requests(state)
     share = None
     if ends_s is not None:
         right = f" {clock(ends_s - now_s)} left "
@@ -163,6 +163,7 @@ def engine(gauges: Gauges, width: int, glyphs: Glyphs) -> list[Part]:
         why = f"no /metrics: {gauges.error}" if gauges.error else "no /metrics yet"
         label = _label("engine")
         return [*label, ("  ", ""), (clip(why, max(0, width - width_of(label) - 2), glyphs.more), "yellow")]
+    late_s = gauges.late_s or 0.0
     known: list[tuple[str, str | None, str]] = [
         ("running", _maybe(gauges.running), ""),
         ("waiting", _maybe(gauges.waiting), "yellow" if gauges.waiting else ""),
@@ -170,7 +171,7 @@ def engine(gauges: Gauges, width: int, glyphs: Glyphs) -> list[Part]:
         ("hits", percent(gauges.hits, glyphs.dash), ""),
         ("accept", None if gauges.acceptance is None else f"{gauges.acceptance:.2f}", ""),
         ("backlog", _maybe(gauges.backlog), "yellow" if (gauges.backlog or 0) > 4 else ""),
-        ("late", f"{1e3 * gauges.late_s:.0f} ms" if (gauges.late_s or 0) > LAG_LIMIT_S else None, "bold yellow"),
+        ("late", f"{1e3 * late_s:.0f} ms" if late_s > LAG_LIMIT_S else None, "bold yellow"),
         ("preempted", _maybe(gauges.preemptions) if gauges.preemptions else None, "yellow"),
     ]
     return join([_label("engine"), *(_pair(name, value, how) for name, value, how in known if value)], width)
@@ -180,7 +181,7 @@ def client(state: LiveState, width: int) -> list[Part]:
     """Is the load generator itself the limit? Yellow past 20 ms of loop lag or 80 % of a core, red far past it."""
     health = state.health()
     if health is None:
-        return join([_label("client"), (("no pulse yet", "dim"),)], width)
+        return join([_label("client"), (("not measured yet", "dim"),)], width)
     lag_s, cpu = health
     lag_style = "" if lag_s <= LAG_LIMIT_S else "bold yellow" if lag_s <= 2.5 * LAG_LIMIT_S else "bold red"
     cpu_style = "" if cpu <= CPU_LIMIT else "bold yellow" if cpu <= 0.95 else "bold red"

@@ -65,7 +65,7 @@ class Watched:
     @property
     def now_s(self) -> float:
         """Run time: the last pulse's and what has passed since, unless it is over."""
-        t_s = self.state.pulse.get("t_s", 0.0)
+        t_s = float(self.state.pulse.get("t_s", 0.0))
         return t_s if self.verdict else t_s + self.silent_s
 
     @property

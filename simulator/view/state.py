@@ -134,15 +134,23 @@ class LiveState:
         return max(0.0, tok / span) if span else None
 
     @property
+    def stage_start_s(self) -> float | None:
+        """When the stage began; for the agents' window also if only windows.json still knows it."""
+        if self.stage_since_s is None and self.stage == "window":
+            window = self.windows.get("agent")
+            return window.get("start_s") if isinstance(window, Mapping) else None
+        return self.stage_since_s
+
+    @property
     def stage_requests(self) -> int:
         """Requests that ended, well or not, since the stage began."""
-        return self.pulse["requests_done"] + self.pulse["requests_failed"] - self.stage_since_requests
+        return int(self.pulse["requests_done"] + self.pulse["requests_failed"]) - self.stage_since_requests
 
     def stage_rate(self) -> float | None:
         """Output tok/s since the stage began; None when its beginning was not seen."""
         if self.stage_since_s is None or self.pulse["t_s"] <= self.stage_since_s:
             return None
-        return (self.pulse["output_tok"] - self.stage_since_tok) / (self.pulse["t_s"] - self.stage_since_s)
+        return float(self.pulse["output_tok"] - self.stage_since_tok) / (self.pulse["t_s"] - self.stage_since_s)
 
     def history(self, columns: int, bucket_s: float) -> list[float | None]:
         """Output tok/s in `columns` steps of `bucket_s` up to now, oldest first. Steps lie on a fixed grid in run time,

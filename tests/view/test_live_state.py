@@ -99,6 +99,10 @@ def test_stage_rate_needs_the_stages_beginning() -> None:
     assert whole.stage_requests == 5
     joined = state_with(pulse(500, [], output_tok=100), pulse(510, [], output_tok=900))
     assert joined.stage_rate() is None
+    assert joined.stage_start_s is None
+    joined.windows = {"agent": {"start_s": 480.0, "end_s": 600.0}}
+    assert joined.stage_start_s == 480
+    assert whole.stage_start_s == 11
 
 
 @pytest.mark.parametrize(
