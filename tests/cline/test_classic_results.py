@@ -95,7 +95,7 @@ def test_a_failed_edit_shows_the_file_and_after_three_another_tool():
 
 
 def test_file_text_that_quotes_the_failure_is_no_failure():
-    notice = f"{results.EDIT_FAILED} twice" + "\nmore" * 200 + "\n"
+    notice = f"{results.NOT_FOUND}1 is not in a.md\n"
     fine = (act.Write("a.md", notice), act.Edited("a.md", "", notice, created=True))
     failed = (act.Edit("a.md", (("nope", "x"),)), act.EditFailed("a.md", 0, "t\n"))
     assert "write_to_file" not in fold(fine, fine, fine, failed)[-1]

@@ -167,7 +167,7 @@ def test_sdk_stale_reads_wait_for_64_kib_and_go_in_one_batch():
     full = [t for t in tools if "row 7 " in t]
     assert len(full) == 1 and tools[-1] == full[0], "only the newest read keeps its text"
     won = sum(len(talk.pool[i]) for i in before.view) - sum(len(talk.pool[i]) for i in draft.view[: len(before.view)])
-    assert won >= sdk.STALE_BYTES
+    assert 65_536 <= won < 65_536 + len(full[0]), "no read earlier and no read later"
     assert draft.view[:3] == before.view[:3], "the prefix up to the first stale read stays"
 
 

@@ -199,6 +199,15 @@ def test_sdk_calls_and_results_pair_up():
     assert "first(" in tools[1]["content"] and "second(" in tools[2]["content"]
 
 
+def test_sdk_sends_long_results_cut_and_returns_them_whole():
+    talk = start("sdk")
+    talk.requests()
+    talk.reply(act.Step("", (act.Command("cat long"),)))
+    (text,) = talk.results([act.Ran(0, "w" * 20_000)], SETUP.start_unix_s)
+    assert len(orjson.loads(text)[0]["result"]) == 20_000
+    assert len(orjson.loads(orjson.loads(talk.pool[-1])["content"])[0]["result"]) == 8_000
+
+
 def chatml(talk: Conversation, sent: list[dict]) -> int:
     """Tokens of the messages in a chatml template, written down the long way."""
 

@@ -93,7 +93,7 @@ def test_a_value_that_looks_like_a_slot_stays(value):
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_agents_in_different_folders_share_no_more_than_the_text_before_the_folder(profile):
-    one, other = (start(profile, cwd=cwd).pool[0] for cwd in ("/work/agent-01", "/work/bgent-02"))
+    one, other = (start(profile, cwd=cwd).pool[0] for cwd in ("/srv/agent-01", "/srv/bgent-02"))
     same = next(k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
     assert same < 0.3 * len(one) if profile == "sdk" else same < 0.05 * len(one)
     assert SETUP.cwd.encode() in start(profile).pool[0]

@@ -39,7 +39,7 @@ LATER_READ = (
     "[DUPLICATE READ] '{path}' has now been given to you {times} times and did not change in between. Work with what "
     "you have instead of reading it again.\n"
 )
-EDIT_FAILED = "The edit was not made"
+NOT_FOUND = "SEARCH block "
 STALE = "[NOTE] An older copy of this file stood here. It was taken out to save room; the newest copy is further down."
 REMINDER = (
     "From here on, take the text above as the file's true state: it includes whatever a formatter or another tool "
@@ -158,13 +158,13 @@ def edited_body(edit: Edited) -> str:
 
 def edit_failed_body(edit: EditFailed, times: int) -> str:
     advice = (
-        f"{EDIT_FAILED} {times} times in a row. Use write_to_file with the complete text of the file instead."
+        f"The edit was not made {times} times in a row. Use write_to_file with the complete text of the file instead."
         if times >= 3
-        else f"{EDIT_FAILED}. Copy the lines to search for exactly from the text above, white space included, and send "
-        "fewer than five blocks at once, each as short as it can be and still be found only once."
+        else "The edit was not made. Copy the lines to search for exactly from the text above, white space too, and "
+        "send fewer than five blocks at once, each as short as it can be and still be found only once."
     )
     return (
-        f"SEARCH block {edit.block + 1} is not in {edit.path}; the file was left as it is.\n\n"
+        f"{NOT_FOUND}{edit.block + 1} is not in {edit.path}; the file was left as it is.\n\n"
         f'<file_content path="{edit.path}">\n{edit.text}\n</file_content>\n\n{advice}'
     )
 
@@ -208,7 +208,7 @@ def advance(state: ResultState, action: Action, text: str) -> ResultState:
             entry = (times + 1 if mark == seen else 1, mark)
             return ResultState(state.cwd, {**state.reads, key: entry}, state.failed_edits)
         case Edit(path) | Write(path):
-            failed = state.failed_edits.get(path, 0) + 1 if EDIT_FAILED in body[-400:] else 0
+            failed = state.failed_edits.get(path, 0) + 1 if body.startswith(NOT_FOUND) else 0
             return ResultState(state.cwd, state.reads, {**state.failed_edits, path: failed})
         case _:
             return state
