@@ -27,40 +27,60 @@ SCRIPT = Path(__file__).with_name("interpreter.py")
 MESSAGE_LIMIT = 100_000  # of one packet on a Unix socket, safely
 
 #: words that mean the same to a shell and to shlex: no expansion, no operator, no newline outside quotes
-_WORD = r"""(?:[\w./,:=@%+-]|'[^']*'|"(?:[^"$`\\]|\\[^$`\n])*")+"""
-_PLAIN = re.compile(rf"\s*{_WORD}(?:[ \t]+{_WORD})*\s*", re.ASCII)
+_WORD = r"""(?!2>)(?:[\w./,:=@%+-]|'[^']*'|"(?:[^"$`\\]|\\[^$`\n])*")+"""
+_PLAIN = rf"{_WORD}(?:[ \t]+{_WORD})*"
+_SEGMENT = re.compile(_PLAIN + r"(?:[ \t]+2>&1)?", re.ASCII)
+_CHAIN = re.compile(rf"({_SEGMENT.pattern}(?:[ \t]*&&[ \t]*{_SEGMENT.pattern})*)", re.ASCII)
+_FILTERED = re.compile(rf"({_PLAIN}[ \t]+2>&1)[ \t]*\|[ \t]*({_PLAIN}(?:[ \t]*\|[ \t]*{_PLAIN})*)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What `python ...` is asked to run. kind: "file", "module" or "command"; argv: as sys.argv will be."""
+    """What one `python ...` is asked to run. kind: "file", "module" or "command"; argv: as sys.argv will be; text: as
+    a shell would be given it."""
 
     kind: str
     target: str
     argv: tuple[str, ...]
     words: tuple[str, ...]
+    text: str
     isolated: bool = False
 
 
-def parse(command: str) -> Program | None:
-    """The program of a plain `python FILE|-m MODULE|[-I] -c PROGRAM [ARGUMENT]...`; None for anything else."""
-    command = command.rstrip().removesuffix(" 2>&1")  # both go to one pipe anyway
-    if not _PLAIN.fullmatch(command):
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Programs, each run when the one before succeeded; all that they write then goes through `filter`, if any."""
+
+    programs: tuple[Program, ...]
+    filter: str = ""
+
+
+def parse(command: str) -> Script | None:
+    """Python programs joined by `&&`, or one with `2>&1 | FILTER`; None for whatever else needs a shell."""
+    command = command.strip()
+    if found := _CHAIN.fullmatch(command):
+        texts, through = _SEGMENT.findall(found[1]), ""
+    elif found := _FILTERED.fullmatch(command):
+        texts, through = [found[1]], found[2]
+    else:
         return None
-    words = tuple(shlex.split(command))
+    programs = tuple(filter(None, map(_program, texts)))
+    return Script(programs, through) if len(programs) == len(texts) else None
+
+
+def _program(text: str) -> Program | None:
+    """`python FILE`, `-m MODULE` or `[-I] -c PROGRAM`, with arguments."""
+    words = tuple(shlex.split(text.removesuffix("2>&1")))  # both streams go to one pipe anyway
     if len(words) < 2 or words[0] not in ("python", "python3"):
         return None
-    rest = words[1:]
-    isolated = rest[0] == "-I" and len(rest) > 1 and rest[1] == "-c"
-    if isolated:
-        rest = rest[1:]
-    match rest:
+    isolated = words[1:3] == ("-I", "-c")
+    match words[2:] if isolated else words[1:]:
         case ("-m", module, *more) if re.fullmatch(r"[A-Za-z_][\w.]*", module):
-            return Program("module", module, ("-m", *more), words)
+            return Program("module", module, ("-m", *more), words, text)
         case ("-c", program, *more):
-            return Program("command", program, ("-c", *more), words, isolated)
+            return Program("command", program, ("-c", *more), words, text, isolated)
         case (file, *more) if file.endswith(".py") and re.match(r"[\w/]", file) and ".." not in file:
-            return Program("file", file, (file, *more), words)
+            return Program("file", file, (file, *more), words, text)
     return None
 
 
@@ -90,12 +110,25 @@ class ZygoteRunner:
             )
 
     def run(self, command: str, cwd: Path, timeout_s: float, stdin: bytes = b"") -> Ran:
-        program = parse(command)
-        cwd = Path(os.path.realpath(cwd))
-        if program is None or not self._fits(program, cwd):
+        script = parse(command)
+        if script is None or (stdin and len(script.programs) > 1):
             return self.fallback.run(command, cwd, timeout_s, stdin)
-        ran = self._run(program, cwd, time.monotonic() + timeout_s, stdin)
-        return self.fallback.run(command, cwd, timeout_s, stdin) if ran is None else ran
+        cwd = Path(os.path.realpath(cwd))
+        deadline = time.monotonic() + timeout_s
+        output = ""
+        ran = Ran(0, "")
+        for program in script.programs:
+            ran = self._one(program, cwd, deadline, stdin)
+            output += ran.output
+            if ran.exit_code != 0:
+                break
+        if script.filter and not ran.timed_out:
+            return self.fallback.run(script.filter, cwd, deadline - time.monotonic(), output.encode())
+        return Ran(ran.exit_code, output, ran.timed_out)
+
+    def _one(self, program: Program, cwd: Path, deadline: float, stdin: bytes) -> Ran:
+        ran = self._run(program, cwd, deadline, stdin) if self._fits(program, cwd) else None
+        return ran or self.fallback.run(program.text, cwd, deadline - time.monotonic(), stdin)
 
     def close(self) -> None:
         self._process.kill()  # before its socket, whose end of file would make it remove the scratch folder
