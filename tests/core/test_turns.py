@@ -42,13 +42,13 @@ def test_synthetic_requests_are_a_turn_each() -> None:
     assert turns_due(sample(*same, kind="synthetic")).latency_s.tolist() == pytest.approx([0.1, 0.2, 0.3])
 
 
-def crowd(speed: dict[str, float], turns: int = 60) -> Traffic:
+def crowd(speed: dict[str, float], turns: int = 60, start_tok: dict[str, int] | None = None) -> Traffic:
     """Sessions whose turns take longer with context, times the session's own factor."""
     draw = random.Random(1)
     replies = []
     for name, factor in speed.items():
         for turn in range(turns):
-            context = 1_000 * (1 + turn)
+            context = (start_tok or {}).get(name, 1_000) + 1_000 * turn
             ms = factor * (100 + context / 50) * draw.uniform(0.98, 1.02)
             replies.append(
                 reply(float(turn), [(ms, 1)], session=name, turn=turn, prompt_tok=context, t_due_s=float(turn))
@@ -60,6 +60,13 @@ def test_long_contexts_alone_are_not_unfair() -> None:
     row = fairness(turns_due(crowd({f"s{i}": 1.0 for i in range(6)})))
     assert row["sessions"] == 6
     assert row["jain"] > 0.999 and row["worst_over_median"] < 1.02
+
+
+def test_sessions_with_long_histories_are_compared_with_their_like() -> None:
+    names = [f"s{i}" for i in range(6)]
+    grown = dict.fromkeys(names[:2], 200_000)
+    row = fairness(turns_due(crowd(dict.fromkeys(names, 1.0), start_tok=grown)))
+    assert row["jain"] > 0.99 and row["worst_over_median"] < 1.1
 
 
 def test_a_starved_session_is() -> None:
