@@ -11,9 +11,9 @@ from simulator.core.stats import describe, jain, known, ratio
 from simulator.core.table import Floats, Ints, Mask, Table
 from simulator.core.window import Traffic, ok
 
-#: turns a cohort needs before its median means something
+#: turns a cohort needs before its median means something, and how far apart their contexts may be when there are enough
 COHORT_TURNS = 20
-MOST_COHORTS = 16
+COHORT_WIDTH = 1.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +80,28 @@ def latency(turns: Turns) -> dict[str, Any]:
 
 
 def slowdown(turns: Turns) -> Floats:
-    """Each turn's latency over the median of the turns with about its context length: cohorts of at least 20 turns,
-    neighbours in length, at most 16 of them. Shape (n,); NaN for a turn without latency."""
+    """Each turn's latency over the median of the turns with about its context length: cohorts whose contexts are within
+    25 % of each other, or wider where that leaves fewer than 20 turns. Shape (n,); NaN for a turn without latency."""
     result = np.full(len(turns.turn), np.nan)
     usable = np.flatnonzero(np.isfinite(turns.latency_s) & np.isfinite(turns.context_tok))
     by_length = usable[np.argsort(turns.context_tok[usable], kind="stable")]
-    cohorts = min(max(len(by_length) // COHORT_TURNS, 1), MOST_COHORTS)
-    for cohort in np.array_split(by_length, cohorts):
+    for cohort in np.split(by_length, _cohort_starts(turns.context_tok[by_length])):
         middle = float(np.median(turns.latency_s[cohort])) if len(cohort) else 0.0
         if middle > 0:
             result[cohort] = turns.latency_s[cohort] / middle
     return result
+
+
+def _cohort_starts(context_tok: Floats) -> list[int]:
+    """Where cohorts begin in ascending context lengths, the first (at 0) left out."""
+    step = np.floor(np.log(np.maximum(context_tok, 1)) / np.log(COHORT_WIDTH))
+    starts = [0]
+    for change in np.flatnonzero(np.diff(step)) + 1:
+        if change - starts[-1] >= COHORT_TURNS:
+            starts.append(int(change))
+    if len(starts) > 1 and len(step) - starts[-1] < COHORT_TURNS:
+        starts.pop()
+    return starts[1:]
 
 
 def fairness(turns: Turns) -> dict[str, Any]:
