@@ -14,6 +14,7 @@ import shlex
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from dataclasses import dataclass
@@ -94,8 +95,7 @@ class ZygoteRunner:
         self.fallback = fallback
         self._lock = threading.Lock()
         self._names: frozenset[str] | None = None
-        home = home_of(fallback.scratch.path, SCRIPT)
-        self._home = home
+        self._home = home = home_of(fallback.scratch.path, Path(tempfile.mkdtemp(dir=fallback.scratch.path)))
         bin_ = fallback.scratch.python_bin
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
