@@ -31,12 +31,12 @@ CORE: tuple[Part, ...] = (
 MORE: tuple[Part, ...] = ((Assets, assets_path.play), (Receivables, receivables_path.play))
 
 
-def make(template: str, seed: int, size: str, style: Style) -> Task:
+def assemble(template: str, seed: int, size: str, style: Style) -> Task:
     if size not in SIZES:
         raise ValueError(f"size is {size!r}, expected one of {SIZES}")
     w = build(seed, size)
     r = w.part("order")
-    parts = [*CORE, *(MORE if size == "long" else ())]
+    parts = [*CORE, *(r.sample(MORE, r.choice((1, 2, 2))) if size == "long" else ())]
     r.shuffle(parts)
     pairs = [(build_chapter(w), play) for build_chapter, play in parts]
     chapters = [chapter for chapter, _ in pairs]
@@ -45,7 +45,7 @@ def make(template: str, seed: int, size: str, style: Style) -> Task:
         files |= chapter.files()
     f = frame.Frame(w, chapters)
     j = Journal(w.part("path"), style, files, f.checklist())
-    j.thorough = 1.0 if size == "long" else w.part("thorough").uniform(0.3, 0.75)
+    j.spare = None if size == "long" else w.part("spare").randint(0, 7)
     frame.opening(f, j)
     for chapter, play in pairs:
         play(chapter, j)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fractions import Fraction
 
@@ -137,9 +137,14 @@ class Assets:
         kinds = r.sample(sorted(CLASSES), r.randint(3, 5))
         number, step = r.randint(1000, 70_000), r.randint(2, 9)
         self.assets = []
-        for _ in range(r.randint(85, 130)):
+        for _ in range(r.randint(100, 150)):
             number += r.randint(1, step)
             self.assets.append(_asset(r, w, f"{r.choice('AFG')}{number}", r.choice(kinds), self.threshold))
+        if not any(a.out and w.prev_end < a.out <= w.year_end for a in self.assets):
+            old = next(k for k, a in enumerate(self.assets) if a.since < w.prev_end and a.cost > self.threshold)
+            self.assets[old] = replace(
+                self.assets[old], out=w.year_end - timedelta(days=r.randint(40, 300)), proceeds=10_000
+            )
         self.right = by_class(self.assets, w, self.threshold, self.lag)
         self.label = r.choice(
             ("Fixed assets agreed with the ledger", "Depreciation and disposals", "Asset register rolled forward")

@@ -95,8 +95,8 @@ def _script(c: Assets, j: Journal, kinds: list[str], path: str) -> None:
     ))  # fmt: skip
     j.remember(_notes(c))
     gone = _disposals(c)
-    j.search(f"{c.w.year_end.year}-[0-9]{{2}}-[0-9]{{2}},[0-9.]+$|,{c.w.year_end.year}-" if not gone else f"{gone[0].out}|{gone[-1].out}|{gone[0].id}", (
-        f"The classes are {', '.join(c.right)}. By my count {len(gone)} items left within the year, {gone[0].id} on {gone[0].out if gone else ''} first in the list. «I search for its line and a later one|A search for two of them» shows whether the proceeds are gross amounts or already a result."
+    j.search(f"{gone[0].out}|{gone[-1].out}|{gone[0].id}", (
+        f"The classes are {', '.join(c.right)}. By my count {len(gone)} items left within the year, {gone[0].id} on {gone[0].out} first in the list. «I search for its line and a later one|A search for two of them» shows whether the proceeds are gross amounts or already a result."
     ), c.n["folder"], "*.csv")  # fmt: skip
     names = n | {"line_stop": "" if "stop" in kinds else _stop(c), "line_low": "" if "low" in kinds else _low(c)}
     j.write(path, render(j.r, "assets.py", names), (

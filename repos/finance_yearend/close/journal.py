@@ -53,23 +53,20 @@ class Journal:
         self._todo = [[False, label] for label in chapters]
         self._since_list = 99
         self._pool: list[str] = []
-        self.thorough = 1.0
+        self.spare: int | None = None
 
     def remember(self, notes: list[str]) -> None:
         """Remarks on what has just been read; later replies take them up, each at most once."""
         self._pool = [*self.r.sample(notes, len(notes)), *self._pool[-4:]]
 
-    def optional(self) -> bool:
-        """Whether a step that careful agents take and quick ones skip is taken."""
-        return self.r.random() < self.thorough
-
-    def tick(self, label: str) -> None:
-        """That item of the checklist is done; the next reply due to carry the list shows it."""
-        for item in self._todo:
-            if item[1] == label:
-                item[0] = True
-                return
-        raise KeyError(label)
+    def optional(self, steps: int = 1) -> bool:
+        """Whether `steps` that careful agents take and quick ones skip are taken; `spare` limits how many, if set."""
+        if self.spare is None:
+            return True
+        if self.spare < steps or self.r.random() < 0.45:
+            return False
+        self.spare -= steps
+        return True
 
     def _step(self, say: str, *actions: Action) -> None:
         self._since_list += 1
@@ -112,6 +109,14 @@ class Journal:
         else:
             self._step(say, *self.ranges(path)) if not self.style.echo_after_edit else self._step(say, ReadFile(path))
 
+    def read_set(self, items: list[tuple[str, str]]) -> None:
+        """(path, say) each: one reply a file, or a single reply with several calls where the client takes those."""
+        if self.style.echo_after_edit:
+            for path, say in items:
+                self.read(path, say)
+        else:
+            self._step(items[0][1], *(x for path, _ in items for x in self.ranges(path)))
+
     def write(self, path: str, content: str, say: str) -> None:
         self.files[path] = content
         self._step(say, Write(path, content))
@@ -125,7 +130,7 @@ class Journal:
             text = text.replace(old, new)
         self.files[path] = text
         self._step(say, Edit(path, blocks))
-        if again and not self.style.echo_after_edit:
+        if again and not self.style.echo_after_edit and self.optional():
             at = text[: text.index(blocks[0][1])].count("\n") + 1
             self.read(
                 path, again, max(1, at - self.r.randint(9, 18)), at + blocks[0][1].count("\n") + self.r.randint(12, 25)

@@ -33,8 +33,10 @@ class Loan:
         return Fraction([pct for since, pct in self.rates if since <= day][-1], 100_000)
 
 
-def _loan(r: random.Random, w: World, key: str, lender: str, style: str) -> Loan:
-    months = r.choice((1, 3, 3, 6)) if style != "bullet" else r.choice((3, 6, 12))
+def _loan(r: random.Random, w: World, key: str, lender: str, style: str, first_one: bool) -> Loan:
+    months = r.choice((1, 1, 3, 6)) if style != "bullet" else r.choice((3, 6, 12))
+    if style == "annuity" and first_one:
+        months = 1
     start = w.year_end - timedelta(days=r.randint(450, 1900))
     first = arith.shift(date(2000, 1, r.choice((15, 28, 30, 31))), (start.year - 2000) * 12 + start.month - 1 + months)
     elapsed = (w.year_end - first).days // 30 // months
@@ -191,7 +193,7 @@ class Loans:
                 if k < 4
                 else r.choice(("annuity", "linear", "bullet"))
             )
-            self.loans.append(_loan(r, w, f"{prefix}-{number}", w.others[k % 29].short, style))
+            self.loans.append(_loan(r, w, f"{prefix}-{number}", w.others[k % 29].short, style, k == 0))
         self.right = {x.id: figures(x, w) for x in self.loans}
         self._files = tables(w, r, self.n, self.loans)
         self.label = r.choice(

@@ -132,7 +132,7 @@ class Receivables:
     def _draw(self, r: random.Random, currencies: list[str]) -> list[Item]:
         items, number = [], r.randint(20_000, 700_000)
         limits = [b[0] for b in self.buckets if b[0] is not None]
-        for k in range(r.randint(95, 140)):
+        for k in range(r.randint(120, 170)):
             number += r.randint(1, 60)
             age = (
                 r.choice(limits)

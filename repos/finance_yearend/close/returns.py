@@ -33,7 +33,7 @@ def _position(r: random.Random, w: World, k: int) -> Position:
     length = (w.year_end - start).days
     size = r.randint(30, 400) * 1_000_000
     flows: list[tuple[date, str, int, str]] = []
-    calls = r.randint(22, 34) if w.size == "medium" else r.randint(24, 40)
+    calls = r.randint(30, 48)
     for i in range(calls):
         day = start + timedelta(days=int(length * 0.6 * i / calls) + r.randint(0, 20))
         flows.append(

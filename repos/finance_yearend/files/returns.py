@@ -36,9 +36,13 @@ def $f_irr(flows, low=-0.95, high=4.0):
         return sum(-years * value / (1 + rate) ** (years + 1) for years, value in points)
 
     rate = 0.1
-    for _ in range(80):
-        step = worth(rate) / slope(rate)
-        rate = min(max(rate - step, low), high)
+    for _ in range(200):
+        value = worth(rate)
+        low, high = (rate, high) if value > 0 else (low, rate)
+        guess = rate - value / slope(rate)
+        if not low < guess < high:
+            guess = (low + high) / 2  # «a Newton step that leaves the bracket is replaced|Newton left the bracket: halve it instead»
+        rate, step = guess, guess - rate
         if abs(step) < 1e-12:
             break
     return Decimal(repr(rate)).quantize(Decimal("1e-8"))
