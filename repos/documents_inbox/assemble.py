@@ -9,7 +9,7 @@ from simulator.tasks import words
 
 from . import setting, world
 from .brief import make_spec
-from .chapters import supplier_chapter
+from .chapters import orders, supplier_chapter
 from .data import template
 from .ledgers import crosscheck_chapter, goods_chapter, payments_chapter
 from .story import Story, ending, leaflet, opening
@@ -23,13 +23,15 @@ def make(seed: int, size: str, style: Style) -> Task:
     history = setting.history(r, facts, spec, size)
     story = Story(words.stream(seed, "documents", "story", size, style.documents), facts, spec, style, size)
     opening(story)
-    lean = size == "medium" and len(facts.suppliers) > 2
+    lean = size == "medium"
     circulars = sorted(p for c in history for p in c.files if any(f"/{t}_" in p for t in setting.TOPICS))
     circulars = story.r.sample(circulars, 3 if size == "long" else 1)
     for supplier in facts.suppliers:
         supplier_chapter(story, supplier, lean=lean)
         if circulars and story.r.random() < 0.35:
             leaflet(story, circulars.pop())
+    if lean:
+        orders(story, facts.suppliers)
     goods_chapter(story)
     payments_chapter(story)
     for path in circulars:

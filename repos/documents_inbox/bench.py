@@ -63,9 +63,19 @@ def validate_module(r: random.Random, spec: Spec) -> str:
 
 
 def base_module(r: random.Random, spec: Spec) -> str:
-    doc = words.say(r, "[What every reader needs|Shared by the readers]: [page texts|text of the pages], [writing|saving] a "
-                       "record, a command line.")  # fmt: skip
-    return render("base", spec, base_doc=doc)
+    doc = words.say(
+        r,
+        "[What every reader needs|Shared by the readers]: [page texts|text of pages], [writing|saving] a record, command line.",
+    )
+    if not spec.sums_in_summary:
+        return render("base", spec, base_doc=doc, summary_doc="", summary_code='    return f"{head}  {totals}"')
+    amount, net = f'line["{spec.keys["amount"]}"]', f'record["{spec.keys["net"]}"]'
+    charges = f'record["{spec.keys["charges"]}"]'
+    wrap = "{}" if spec.minor else "round(float({}) * 100)"
+    total = f"sum({wrap.format(amount)} for line in lines) + {wrap.format(charges)} - {wrap.format(net)}"
+    code = f"""    gap = {total}
+    return f"{{head}}  {{totals}}  {{'sum ok' if gap == 0 else f'SUM OFF BY {{gap / 100:.2f}}'}}\""""
+    return render("base", spec, base_doc=doc, summary_doc=", whether the sum holds", summary_code=code)
 
 
 def test_module(r: random.Random, spec: Spec) -> str:
@@ -117,7 +127,7 @@ def reader_module(supplier: Supplier, spec: Spec, doc: str, slips: Collection[st
     head_code, head_call = _head(supplier)
     return render(
         "reader", spec, reader_doc=doc, head_code=head_code, head_call=head_call, row_code=_row(style),
-        price_line='PRICE = r"\\d+[.,]\\d\\d"' if "thousands" in slips else 'PRICE = r"[\\d.,]+"',
+        price_line='PRICE = r"\\d+[.,]\\d\\d"' if "thousands" in slips else 'PRICE = r"[\\d.,]*\\d[.,]\\d\\d"',
         net_label=_literal(style.labels["net"]), tax_label=_literal(style.labels["tax"]),
         gross_label=_literal(style.labels["gross"]), currency=style.currency, charges_head=charges_head + "\n" * bool(charges_head),
         charges_code=charges_code, line_source="pages[0]" if "first_page" in slips else "text",
@@ -224,3 +234,24 @@ def repair(before: str, after: str) -> tuple[tuple[str, str], ...]:
         low, high = (i1, i2) if tag == "replace" and before.count("".join(a[i1:i2])) == 1 else (max(0, i1 - 1), i2 + 1)
         blocks.append(("".join(a[low:high]), "".join(a[low:i1]) + "".join(b[j1:j2]) + "".join(a[i2:high])))
     return tuple(blocks)
+
+
+def reader_test(supplier: Supplier, spec: Spec, doc: str) -> str:
+    """A test of a reader's patterns on lines as this supplier prints them."""
+    style, invoice = supplier.layout, supplier.invoices[-1]
+    cases = []
+    for position, line in enumerate(invoice.lines[:5], 1):
+        cells = {"pos": str(position), "sku": line.product.sku, "description": line.product.name}
+        cells |= {"quantity": str(line.quantity), "unit": line.product.unit}
+        cells |= {"unit_price": style.money(line.price_cents), "amount": style.money(line.amount_cents)}
+        printed = " ".join(cells[c] for c in style.columns)
+        cases.append((printed, line.product.sku, str(line.quantity), cells["amount"]))
+    net, gross = style.money(invoice.net_cents), style.money(invoice.gross_cents)
+    others = [f"{style.labels['carried']} {net}", " ".join(style.labels[c] for c in style.columns)]
+    others += [f"{style.labels['lot']} {line.lot}" for line in invoice.lines[:1] if style.lots]
+    rows = "".join(f"            {case!r},\n" for case in cases)
+    return render(
+        "test_reader", spec, test_doc=doc, key=supplier.key, cases=f"(\n{rows}        )", others=repr(tuple(others)),
+        net_line=f"{style.labels['net']} {net}", net=net, gross=gross,
+        gross_line=f"{style.labels['gross']} {style.currency} {gross}",
+    )  # fmt: skip

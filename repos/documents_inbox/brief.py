@@ -81,7 +81,8 @@ MAYBE = {
 @dataclass(frozen=True, slots=True)
 class Spec:
     """keys: fact -> JSON key. fields: document kind -> facts asked for. line: facts of an invoice line.
-    minor: money as integer cents instead of "1234.50". paths: what -> path in the inbox. code: identifier -> name."""
+    minor: money as integer cents instead of "1234.50".
+    sums_in_summary: the readers' command line says whether an invoice adds up, not only the validator. paths: what -> path in the inbox. code: identifier -> name."""
 
     keys: Mapping[str, str]
     fields: Mapping[str, tuple[str, ...]]
@@ -90,6 +91,7 @@ class Spec:
     flags: Mapping[str, str]
     code: Mapping[str, str]
     paths: Mapping[str, str]
+    sums_in_summary: bool
 
     def money(self, cents: int) -> str | int:
         return cents if self.minor else f"{cents / 100:.2f}"
@@ -119,7 +121,7 @@ def make_spec(r: random.Random, world: World) -> Spec:
     code = {name: r.choice(options.split("|")) for name, options in NAMES.items()}
     paths = _paths(r, world)
     paths["schema"] = f"{r.choice(('schema', 'config', 'spec', 'docs'))}/{code['schema']}.json"
-    return Spec(keys, fields, line, r.random() < 0.35, flags, code, paths)
+    return Spec(keys, fields, line, r.random() < 0.35, flags, code, paths, r.random() < 0.5)
 
 
 def _paths(r: random.Random, world: World) -> dict[str, str]:

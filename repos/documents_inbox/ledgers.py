@@ -18,16 +18,14 @@ def goods_chapter(s: Story) -> None:
     values = {"file": path, "order": first.order.number, "rows": f"Of ours there are {rows}, so a few hundred",
               "short_words": _short_words(s)}  # fmt: skip
     months = sorted({(d.day.year, d.day.month) for _, i in world.invoices() for d in i.deliveries})
-    if s.raw:
-        s.do("goods_sheets", s.document(path), **values)
-        sheet = f"{words_month(months[0])} {months[0][0]}"
-        s.do("goods_read", s.document(path, f"'{sheet}'", 1, 70), **values)
-    else:
-        s.do("goods_read", s.document(path), **values)
+    s.dump("goods-in workbook", [path])
+    s.do("goods_read", s.document(path, 1, 130), **values)
+    if s.raw and s.r.random() < 0.6:
+        s.do("goods_more", s.document(path, 131, 250), **values)
     possible = ["returns"] if any(d.returned for _, i in world.invoices() for d in i.deliveries) else []
     if len(months) > 1:
         possible.append("sheet")
-    slips = r.sample(possible, 1) if possible and r.random() < 0.7 else []
+    slips = r.sample(possible, 1) if possible and r.random() < 0.6 else []
     doc = words.say(r, "[What really arrived|Deliveries and returns] [for each order|order by order], from the goods-in "
                        "workbook.")  # fmt: skip
     source = bench.goods_module(spec, doc, slips)
@@ -35,15 +33,10 @@ def goods_chapter(s: Story) -> None:
     s.step("goods_run", s.module(spec.code["goods"], path), **values)
     if slips:
         s.do(f"slip_{slips[0]}", Edit(s.path("goods"), bench.repair(source, bench.goods_module(spec, doc))), **values)
-        again = s.module(spec.code["goods"], f"./{path}")
-        s.do("goods_rerun", again, **values)
+        s.do("goods_rerun", s.module(spec.code["goods"], path), **values)
     else:
         s.saw("goods_run", **values)
     s.done("Goods-in workbook")
-
-
-def words_month(month: tuple[int, int]) -> str:
-    return "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()[month[1] - 1]
 
 
 def _short_words(s: Story) -> str:
@@ -67,8 +60,12 @@ def payments_chapter(s: Story) -> None:
               "cost_centre": sample.cost_centre, "paid_words": _paid_words(s, invoices)}  # fmt: skip
     folder = bank.rsplit("/", 1)[0]
     s.do("bank_search", search(_escaped(sample.number), f"{folder}/*.csv"), **values)
-    span = (1, 70) if s.raw else (None, None)
+    span = (1, 115) if s.raw else (None, None)
+    if s.size == "long" and not s.raw:
+        span = (1, r.choice((180, 220, 240)))
     s.do("bank_read", ReadFile(bank, *span), file=bank, **values)
+    if s.raw and r.random() < 0.6:
+        s.do("bank_more", ReadFile(bank, 116, 220), file=bank, **values)
     s.do(
         "ledger_read",
         ReadFile(ledger, *span) if s.raw else ReadFile(ledger, 1, r.choice((60, 80, 100))),
@@ -76,7 +73,7 @@ def payments_chapter(s: Story) -> None:
         **values,
     )
     slips = []
-    if r.random() < 0.75:
+    if r.random() < 0.6:
         exact = any(p.reference != i.number for i in invoices for p in i.payments)
         slips = [r.choice(["encoding", "exact"] if exact else ["encoding"])]
     doc = words.say(r, "[Postings and payments of each invoice|When an invoice was posted and what was paid for it].")
@@ -86,7 +83,7 @@ def payments_chapter(s: Story) -> None:
     if slips:
         s.saw({"encoding": "bank_error", "exact": "bank_exact"}[slips[0]], **values)
         s.do(f"slip_{slips[0]}", Edit(s.path("bank"), bench.repair(source, bench.bank_module(spec, doc))), **values)
-        s.do("bank_rerun", s.module(spec.code["bank"], "| sort"), **values)
+        s.do("bank_rerun", s.module(spec.code["bank"]), **values)
     else:
         s.saw("bank_run", **values)
     s.done("Payments and postings")
@@ -111,7 +108,7 @@ def crosscheck_chapter(s: Story) -> None:
         by_number.setdefault(i.number, []).append(code)
     listed = "; ".join(f"{n} {' and '.join(c)}" for n, c in by_number.items()) or "no invoice deviates"
     values = {"flag_words": f"{listed}; {len(s.world.invoices()) - len(by_number)} invoices are clean"}
-    slips = ["part"] if any(code == spec.flags["unpaid"] for _, _, code in found) and r.random() < 0.7 else []
+    slips = ["part"] if any(code == spec.flags["unpaid"] for _, _, code in found) and r.random() < 0.6 else []
     doc = words.say(
         r, "[Compares invoices with agreements, orders, deliveries and payments|Deviations of each invoice]."
     )
@@ -120,10 +117,10 @@ def crosscheck_chapter(s: Story) -> None:
     s.step("cross_run", s.module(spec.code["cross"]))
     if slips:
         s.do("slip_part", Edit(s.path("cross"), bench.repair(source, bench.cross_module(spec, doc))))
-        s.do("cross_rerun", s.module(spec.code["cross"], "| sort"), **values)
+        s.do("cross_rerun", s.module(spec.code["cross"]), **values)
     else:
         s.saw("cross_run", **values)
-    for supplier, invoice, code in r.sample(found, min(len(found), 5 if s.size == "long" else 2)):
+    for supplier, invoice, code in r.sample(found, min(len(found), 5 if s.size == "long" else 1)):
         kind = next(d for d, c in spec.flags.items() if c == code)
         proof = {"code": f"`{code}`", "number": invoice.number, "supplier": supplier.company.short,
                  "reason": evidence(supplier, invoice, code, spec)}  # fmt: skip

@@ -10,5 +10,5 @@ KIND = "documents"
 
 
 def make(seed: int, size: str, style: Style) -> Task:
-    """One session's task, pure in its arguments. size: "medium" (2 or 3 suppliers) or "long" (7 to 9)."""
+    """One session's task, pure in its arguments. size: "medium" (1 or 2 suppliers) or "long" (5 to 7)."""
     return assemble.make(seed, size, style)

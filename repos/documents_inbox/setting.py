@@ -129,7 +129,7 @@ def _papers(r: random.Random, world: World, spec: Spec, size: str) -> dict[str, 
             out[spec.paths[f"invoice:{i.number}"]] = invoice_pdf(r, world, s, i)
             out[spec.paths[f"order:{i.order.number}"]] = exports.order_html(r, world, s, i)
     busy = 1 if size == "medium" else 2
-    out[spec.paths["goods"]] = exports.goods_in(r, world, exports.log_rows(r, world, 40 * busy))
+    out[spec.paths["goods"]] = exports.goods_in(r, world, exports.log_rows(r, world, 30))
     out[spec.paths["bank"]] = exports.bank_csv(r, world, r.randint(110, 150) * busy)
     out[spec.paths["ledger"]] = exports.ledger_csv(r, world, r.randint(60, 90) * busy)
     return out | _leaflets(r, world, spec)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from typing import Any
 
 from simulator.core.action import Action, Command, Complete, ListFiles, ReadFile, Search, Step, Write
@@ -15,6 +16,9 @@ from .brief import Spec, truth
 from .setting import period
 from .talk import Talk, common_values
 from .world import Invoice, Supplier, World
+
+#: where a session without text extraction keeps texts of papers while it works
+TEXT = "work/text"
 
 
 class Story:
@@ -28,11 +32,15 @@ class Story:
         self._talk = Talk(r, common_values(world, spec))
         self._seen = ""
         self._todo: list[list[object]] = []
+        self._dumps, self._dumped = r.random() < 0.75, set[str]()
         self._next_progress = r.randint(5, 8)
 
     def step(self, beat: str, action: Action, **values: object) -> None:
-        plan = self._talk.line(beat, "plan", **values)
-        self.steps.append(Step(f"{self._seen} {plan}".strip(), (action,), progress=self._progress()))
+        say = f"{self._seen} {self._talk.line(beat, 'plan', **values)}".strip()
+        for room in (760, 480):  # a short reply has room for one thought more, a very short one for two
+            if len(say) < room and (thought := self._talk.reason(beat, **values)) and thought not in say:
+                say = f"{say} {thought}"
+        self.steps.append(Step(say, (action,), progress=self._progress()))
         self._seen = ""
 
     def saw(self, beat: str, **values: object) -> None:
@@ -43,6 +51,9 @@ class Story:
         """A step and what it shows."""
         self.step(beat, action, **values)
         self.saw(beat, **values)
+
+    def wrote(self, path: str) -> bool:
+        return any(isinstance(a, Write) and a.path == path for step in self.steps for a in step.actions)
 
     def plan(self, *items: str) -> None:
         self._todo += [[item, False] for item in items]
@@ -74,11 +85,26 @@ class Story:
     def validate(self, *paths: str) -> Command:
         return Command(" ".join(["python", self.path("validate"), *paths]))
 
-    def document(self, path: str, *span: object) -> Action:
-        """Reading a PDF, DOCX or XLSX: with the read tool where it extracts text, else through the show helper."""
+    def document(self, path: str, first: int = 1, last: int = 400) -> Action:
+        """Lines of a PDF, DOCX or XLSX. A client that extracts text reads the file; for others it was dumped as text
+        (`dump`), or a command shows it. Extracting clients always get the whole."""
         if not self.raw:
             return ReadFile(path)
-        return Command(" ".join(["python", self.path("show"), path, *map(str, span)]))
+        if path in self._dumped:
+            return ReadFile(f"{TEXT}/{path.rsplit('/', 1)[-1]}.txt", first, last)
+        return Command(f"python {self.path('show')} {path} {first} {last}")
+
+    def dump(self, what: str, paths: Sequence[str]) -> None:
+        """For clients without extraction, in sessions that work that way: text files of these papers, once."""
+        if not self.raw or not self._dumps or not paths:
+            return
+        command = Command(f"python {self.path('show')} --into {TEXT} {' '.join(paths)}", effects=True)
+        self.do("dump", command, what=what, folder=TEXT)
+        self._dumped |= set(paths)
+
+    def clean(self) -> None:
+        if self._dumped:
+            self.do("clean", Command(f"rm -r {TEXT}", effects=True), folder=TEXT)
 
 
 def supplier_item(supplier: Supplier) -> str:
@@ -96,7 +122,7 @@ def opening(s: Story) -> None:
     extra = [("validate_src", "validate"), ("norm_src", "norm"), ("base_src", "base")]
     for beat, name in extra if s.size == "long" else r.sample(extra, 2):
         s.do(beat, ReadFile(s.path(name)))
-    if s.size == "long" or r.random() < 0.5:
+    if s.size == "long" or r.random() < 0.8:
         target = r.choice(("discover -s tests", f"tests.test_{code['norm']}", f"-v tests.test_{code['norm']}"))
         s.do("tests", Command(f"python -m unittest {target}"))
     s.done("Conventions: README, schema, notation")
@@ -107,6 +133,8 @@ def opening(s: Story) -> None:
             s.do("mangled", ReadFile(file), file=file, supplier=supplier.company.short)
         doc = words.say(r, "[Prints|Shows] [a part|parts] of a paper as text.")
         s.do("show_write", Write(s.path("show"), bench.show_module(s.spec, doc)))
+        s.dump("invoices", [paths[f"invoice:{i.number}"] for _, i in s.world.invoices()])
+        s.dump("agreements", [paths[f"contract:{x.key}"] for x in s.world.suppliers])
 
 
 def leaflet(s: Story, path: str) -> None:
@@ -123,6 +151,7 @@ def ending(s: Story) -> None:
     if s.size == "long" or r.random() < 0.4:
         count = r.choice((f"for d in {folders}; do echo $d $(ls $d | wc -l); done", f"ls {folders}"))
         s.do("count_files", Command(count))
+    s.clean()
     note = f"docs/handover_{world.start:%Y_%m}.md"
     s.do("notes_write", Write(note, handover(s)), file=note)
     if s.size == "long" or r.random() < 0.5:

@@ -24,9 +24,17 @@ class Talk:
         self._decks: dict[tuple[str, str], list[str]] = {}
 
     def line(self, beat: str, part: str, **values: object) -> str:
-        deck = self._decks.setdefault((beat, part), [])
+        return self._draw((beat, part), grammar("talk")[beat][part], values)
+
+    def reason(self, beat: str, **values: object) -> str:
+        """A further thought that goes with a plan, "" when there is none for this beat."""
+        variants = grammar("reasons").get(beat)
+        return self._draw((beat, "reason"), variants, values) if variants else ""
+
+    def _draw(self, key: tuple[str, str], variants: list[str], values: Mapping[str, object]) -> str:
+        deck = self._decks.setdefault(key, [])
         if not deck:
-            deck += self._r.sample(grammar("talk")[beat][part], len(grammar("talk")[beat][part]))
+            deck += self._r.sample(variants, len(variants))
         return words.say(self._r, deck.pop(), **{**self._common, **values})
 
 
@@ -42,6 +50,7 @@ def common_values(world: World, spec: Spec) -> dict[str, object]:
         "schema": spec.paths["schema"],
         "who": world.requester.name,
         "buyer": world.buyer.short,
+        "clerk_words": f"{world.clerk.name} and colleagues",
         "period": period(world),
         "n": len(world.suppliers),
         "pdfs": len(world.invoices()),
@@ -81,7 +90,7 @@ def invoice_values(supplier: Supplier, invoice: Invoice) -> dict[str, object]:
         "qty": first.quantity, "price": money(first.price_cents),
         "due_words": f"It allows {days} days; the agreement has to tell whether that is right." if days != agreed
         else f"It falls due after {days} days.",
-        **{f"l_{k}": labels[k] for k in ("due", "net", "tax", "gross", "carried")},
+        **{f"l_{k}": labels[k] for k in ("due", "net", "tax", "gross", "carried", "lot")},
         "l_number": dict((k, labels[k]) for k, _ in head_values(supplier, invoice))["number"],
     }  # fmt: skip
 

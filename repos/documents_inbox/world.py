@@ -144,7 +144,7 @@ class World:
 
 def build(seed: int, size: str) -> World:
     r = words.stream(seed, "documents", "world", size)
-    n = r.randint(2, 3) if size == "medium" else r.randint(7, 9)
+    n = r.choice((1, 2, 2, 2)) if size == "medium" else r.randint(5, 7)
     firms = words.companies(r, n + 1 + 14)
     buyer, partners, strangers = firms[0], firms[1 : n + 1], firms[n + 1 :]
     year = r.randint(2024, 2026)
