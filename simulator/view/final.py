@@ -13,6 +13,7 @@ from simulator.core.metric import OUTPUT, Metric, value
 from simulator.view.cells import clean
 from simulator.view.format import count, digits, duration, measure, percent
 from simulator.view.identity import EMULATED, is_emulated, synthetic_shape, title
+from simulator.view.report_parts import verified
 
 WIDTH = 80
 SHOWN_WARNINGS = 3
@@ -47,35 +48,36 @@ def final(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Renderable
 def _table(agent: Any, synthetic: Any, shape: str) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("", width=22)
-    table.add_column("agents", justify="right", width=25)
-    table.add_column(f"synthetic {shape}".strip(), justify="right", width=25, no_wrap=True)
-    parts = (agent, synthetic)
+    heads = {"agents": agent, f"synthetic {shape}".strip(): synthetic}
+    parts = [part for part in heads.values() if part is not None]
+    for head, part in heads.items():
+        if part is not None:
+            table.add_column(head, justify="right", width=25, no_wrap=True)
     for metric in ROWS:
         pair = [value(part, metric) for part in parts]
-        if pair != [None, None]:
+        if any(each is not None for each in pair):
             shown = [measure(each, metric.unit) for each in pair]
             table.add_row(metric.label, *shown, style="bold" if metric is OUTPUT else "")
     for name, key in SPREADS:
-        tail = "p99" if any(part and part[key]["p99"] is not None for part in parts) else "p95"
-        cells = [_pair(part[key] if part else None, tail) for part in parts]
-        table.add_row(f"{name} p50 / {tail}", *cells)
+        tail = "p99" if any(part[key]["p99"] is not None for part in parts) else "p95"
+        table.add_row(f"{name} p50 / {tail}", *(_pair(part[key], tail) for part in parts))
     table.add_row("requests ok / sent", *(_requests(part) for part in parts))
     return table
 
 
-def _pair(spread: Mapping[str, Any] | None, tail: str) -> str:
-    return duration(None) if spread is None else f"{duration(spread['p50'])} / {duration(spread[tail])}"
+def _pair(spread: Mapping[str, Any], tail: str) -> str:
+    return f"{duration(spread['p50'])} / {duration(spread[tail])}"
 
 
-def _requests(part: Any) -> str:
-    return count(None) if part is None else f"{count(part['requests']['ok'])} / {count(part['requests']['sent'])}"
+def _requests(part: Mapping[str, Any]) -> str:
+    return f"{count(part['requests']['ok'])} / {count(part['requests']['sent'])}"
 
 
 def _agent_lines(agent: Mapping[str, Any]) -> list[str]:
     done, split, tools = agent["sessions"], agent["wall"], agent["tools"]
     lines = [
-        f"sessions   {count(done['completed'])} completed, {digits(done['per_hour'])} an hour; recorded solution "
-        f"verified in {count(done['verified'])}"
+        f"sessions   {count(done['completed'])} completed, {digits(done['per_hour'])}/h; "
+        f"recorded solution verified: {verified(done)}"
     ]
     if split:
         shares = split["shares"]

@@ -65,25 +65,25 @@ def _warned(noted: Sequence[Mapping[str, str]]) -> str:
 
 
 def side_by_side(agent: Any, synthetic: Any, manifest: Mapping[str, Any]) -> Lines:
-    """Both kinds of traffic, the same rows; rows that neither has are left out."""
-    shape = synthetic_shape(manifest)
-    rows = [_window(agent, synthetic), _requests(agent, synthetic)]
+    """Both kinds of traffic (or the one there is), the same rows; rows that neither has are left out."""
+    heads = {"agents": agent, f"synthetic {synthetic_shape(manifest)}".strip(): synthetic}
+    heads = {head: part for head, part in heads.items() if part is not None}
+    parts = list(heads.values())
+    rows = [_window(*parts), _requests(*parts)]
     for metric in TABLE:
-        pair = [value(part, metric) for part in (agent, synthetic)]
-        if pair != [None, None]:
-            rows.append((metric.label, *(measure(each, metric.unit) for each in pair)))
-    lines = ["## Agents beside synthetic traffic", ""]
-    lines += table(("", "agents", f"synthetic {shape}".strip()), rows)
+        told = [value(part, metric) for part in parts]
+        if any(each is not None for each in told):
+            rows.append((metric.label, *(measure(each, metric.unit) for each in told)))
+    lines = ["## Agents beside synthetic traffic" if len(parts) > 1 else "## Figures", ""]
+    lines += table(("", *heads), rows)
     lines += ["", "Percentiles cover requests sent in the window; failed ones have no latency and are counted above."]
-    if not any((part or {}).get("ttft_s", {}).get("p99") for part in (agent, synthetic)):
+    if all(part["ttft_s"]["p99"] is None for part in parts):
         lines.append("p99 is left out below 1,000 requests.")
     return lines
 
 
 def _window(*parts: Any) -> tuple[str, ...]:
     def told(part: Any) -> str:
-        if part is None:
-            return measure(None, "")
         window = part["window"]
         return duration(window["length_s"]) + (f" ({window['note']})" if window["note"] else "")
 
@@ -92,8 +92,6 @@ def _window(*parts: Any) -> tuple[str, ...]:
 
 def _requests(*parts: Any) -> tuple[str, ...]:
     def told(part: Any) -> str:
-        if part is None:
-            return measure(None, "")
         n = part["requests"]
         odd = [f"{count(n[key])} {key}" for key in ("failed", "cancelled") if n[key]]
         return f"{count(n['ok'])} of {count(n['sent'])} ok" + (f" ({', '.join(odd)})" if odd else "")

@@ -65,13 +65,18 @@ def _left(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Lines:
     return lines
 
 
+def verified(done: Mapping[str, Any]) -> str:
+    """"12/12", or that none was checked: a session that was cut short is not."""
+    checked = done["verified"] + done["refuted"]
+    return f"{count(done['verified'])}/{count(checked)}" if checked else "none checked"
+
+
 def sessions(agent: Mapping[str, Any]) -> Lines:
     done = agent["sessions"]
     rows = [
         ("completed in the window", count(done["completed"])),
         ("an hour", digits(done["per_hour"])),
-        ("recorded solution verified", count(done["verified"])),
-        ("check failed", count(done["refuted"])),
+        ("recorded solution verified", verified(done)),
         ("failed", count(done["failed"])),
         ("turns / tool calls / edits", " / ".join(count(done[key]) for key in ("turns", "tool_calls", "edits"))),
         ("wall of whole sessions p50", duration(done["wall_s"]["p50"])),
@@ -187,8 +192,14 @@ def engine(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Lines:
         lines += [*table(("", *kinds), rows), ""]
     else:
         lines += ["Its /metrics were not read in any window.", ""]
-    known = facts(manifest.get("engine"))
-    return lines + ([*table(("identity", ""), [(cell(n), cell(t)) for n, t in known]), ""] if known else [])
+    known = [(cell(name), cell(text)) for name, text in facts(manifest.get("engine"))]
+    plain, nested = [[fact for fact in known if ("." in fact[0]) is deep] for deep in (False, True)]
+    if plain:
+        lines += [*table(("identity", ""), plain), ""]
+    if nested:
+        lines += ["<details><summary>All settings of the engine</summary>", "", *table(("setting", ""), nested), ""]
+        lines += ["</details>", ""]
+    return lines
 
 
 def warnings(summary: Mapping[str, Any]) -> Lines:

@@ -193,7 +193,8 @@ QUIET = reply(11.0, [(250, 1)] + [(100, 1)] * 80)
         ("preemptions", [QUIET], {
             "engine": (scrape(12.0, num_preemptions_total=1), scrape(14.0, num_preemptions_total=3)),
         }),
-        ("drift", [QUIET, *[reply(16.0 + i, [(200, 40)]) for i in range(4)]], {}),
+        ("drift", [*[reply(10.0 + i / 2, [(200, 10)]) for i in range(10)],
+                   *[reply(15.0 + i / 2, [(200, 20)]) for i in range(10)]], {}),
         ("wall_gap", [QUIET], {"sessions": (session("s0000", 8, 18, model_s=5.0),)}),
         ("tool_mismatch", [QUIET], {"tools": [tool(11.0, 11.0, 11.2, matched=False, difference="line 1: x")]}),
         ("not_verified", [QUIET], {"sessions": (session("s0000", 8, 18, verified=False, check="wrong"),)}),

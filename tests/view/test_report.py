@@ -103,6 +103,23 @@ def test_the_last_screen_has_the_headline(make_run: MakeRun) -> None:
     assert len(shown.splitlines()) <= 24
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "told"), [([], "none checked"), ([None], "none checked"), ([True], "1/1"), ([True, False, None], "1/2")]
+)
+def test_a_replay_says_verified_and_of_how_many(outcomes: list[bool | None], told: str) -> None:
+    ended = tuple(session(f"s{i}", 0, 1.005, verified=passed) for i, passed in enumerate(outcomes))
+    summary = summarise(run_of(reply(1.0, [(10, 1)]), sessions=ended))
+    assert rows(section(report(summary, {}), "Sessions"))["recorded solution verified"] == [told]
+    shown = "\n".join(screen(summary, {}))
+    assert f"recorded solution verified: {told}" in shown and "solved" not in shown
+
+
+def test_one_kind_of_traffic_has_one_column() -> None:
+    summary = summarise(run_of(reply(1.0, [(10, 1), (10, 1)], kind="synthetic")))
+    assert "synthetic" in screen(summary, {})[1] and "agents" not in screen(summary, {})[1]
+    assert len(rows(section(report(summary, {}), "Figures"))["output"]) == 1
+
+
 def test_an_empty_run_is_reported_too() -> None:
     summary = summarise(empty())
     assert "nothing to report" in report(summary, {"schema": 1})
@@ -113,7 +130,7 @@ def test_all_failed() -> None:
     summary = summarise(run_of(failure(1.0, "refused", t_sent_s=None, t_call_s=1.0, detail="connection refused")))
     text = report(summary, {})
     assert rows(section(text, "Errors"))["agent"] == ["refused", "1", "100 %", "connection refused"]
-    assert rows(text)["requests"] == ["0 of 1 ok (1 failed)", "–"]
+    assert rows(text)["requests"] == ["0 of 1 ok (1 failed)"]
     assert screen(summary, {})
 
 
