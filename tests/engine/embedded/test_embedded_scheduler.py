@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from virtual import prompt_of, request_of, steps
 
 from simulator.engine.embedded.config import EngineParams, load_params
-from simulator.engine.embedded.request import ABORTED, FINISHED, Request
+from simulator.engine.embedded.request import ABORTED, FINISHED, PREEMPTED, RUNNING, Request
 from simulator.engine.embedded.scheduler import Scheduler, acceptance
 from simulator.errors import UsageError
 
@@ -160,6 +160,17 @@ def test_the_least_recently_freed_cache_goes_first() -> None:
     assert len(scheduler.pool.match(prompt_of(old, BLOCK).hashes, 99)) < 5
 
 
+def test_the_end_of_a_sequence_is_evicted_before_its_beginning() -> None:
+    scheduler = Scheduler(params(num_gpu_blocks=16, max_model_len=40, num_speculative_tokens=0, acceptance_length=1))
+    old = list(range(36))
+    for ids in (old, list(range(100, 136))):
+        scheduler.add(request_of("", ids, [1], BLOCK))
+        for _ in steps(scheduler):
+            pass
+    kept = scheduler.pool.match(prompt_of(old, BLOCK).hashes, 99)
+    assert 0 < len(kept) < 9, "a beginning is still of use, an end without it is not"
+
+
 def test_long_prompts_go_in_chunks_and_others_keep_decoding() -> None:
     scheduler = Scheduler(params(num_speculative_tokens=0, acceptance_length=1, async_scheduling=False))
     short = request_of("short", [1, 2], [9] * 12, BLOCK)
@@ -177,13 +188,18 @@ def test_the_youngest_is_preempted_and_starts_again_from_its_cache() -> None:
     scheduler = Scheduler(params(num_gpu_blocks=15, max_model_len=50))
     first = request_of("first", list(range(8)), [9] * 40, BLOCK)
     second = request_of("second", list(range(100, 108)), [8] * 40, BLOCK)
+    third = request_of("third", list(range(200, 216)), [7] * 34, BLOCK)
     for request in (first, second):
         scheduler.add(request)
-    for _ in steps(scheduler):
+    for plan, _emissions in steps(scheduler):
         assert first.preemptions == 0
+        assert not (second.status == PREEMPTED and third.status == RUNNING), "it keeps its place in the queue"
+        if scheduler.pool.used > 12 and not third.arrival_s:  # too late to find room beside the two
+            third.arrival_s = plan.end_s
+            scheduler.add(third)
     assert second.preemptions >= 1 and second.emitted_tok == 40
-    assert scheduler.counters.preemptions == second.preemptions
-    assert first.last_s < second.last_s
+    assert scheduler.counters.preemptions == second.preemptions + third.preemptions
+    assert first.last_s < second.last_s < third.last_s
 
 
 def test_asynchronous_scheduling_sees_an_arrival_one_step_later() -> None:
