@@ -21,8 +21,14 @@ CLASSES = {
     "buildings": "Warehouse|Workshop|Gatehouse|Canopy|Sprinkler system|Cold store",
     "tools": "Jig|Die set|Gauge set|Torque rig|Mould",
 }
-LIVES = {"machinery": (72, 144), "vehicles": (48, 84), "office": (84, 156), "it_equipment": (36, 60),
-         "buildings": (240, 480), "tools": (36, 96)}  # fmt: skip
+LIVES = {
+    "machinery": (72, 144),
+    "vehicles": (48, 84),
+    "office": (84, 156),
+    "it_equipment": (36, 60),
+    "buildings": (240, 480),
+    "tools": (36, 96),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,16 +159,28 @@ class Assets:
     def files(self) -> dict[str, str]:
         n, r = self.n, self.w.part("asset files")
         rows = [
-            {n["k_id"]: a.id, n["k_class"]: a.kind, "description": a.text, n["k_cost"]: arith.plain(a.cost),
-             n["k_residual"]: arith.plain(a.residual), n["k_since"]: a.since.isoformat(), n["k_life"]: str(a.life),
-             n["k_out"]: a.out.isoformat() if a.out else "", n["k_proceeds"]: arith.plain(a.proceeds) if a.out else ""}
+            {
+                n["k_id"]: a.id,
+                n["k_class"]: a.kind,
+                "description": a.text,
+                n["k_cost"]: arith.plain(a.cost),
+                n["k_residual"]: arith.plain(a.residual),
+                n["k_since"]: a.since.isoformat(),
+                n["k_life"]: str(a.life),
+                n["k_out"]: a.out.isoformat() if a.out else "",
+                n["k_proceeds"]: arith.plain(a.proceeds) if a.out else "",
+            }
             for a in self.assets
-        ]  # fmt: skip
+        ]
         ledger = [
-            {n["k_class"]: k, "ledger_cost": arith.plain(x["cost"]), "ledger_opening": arith.plain(x["opening"]),
-             "ledger_depreciation": arith.plain(x["written"])}
+            {
+                n["k_class"]: k,
+                "ledger_cost": arith.plain(x["cost"]),
+                "ledger_opening": arith.plain(x["opening"]),
+                "ledger_depreciation": arith.plain(x["written"]),
+            }
             for k, x in self.right.items()
-        ]  # fmt: skip
+        ]
         base = n["folder"] + "/"
         return {
             base + n["file_register"]: csv_text(r, list(rows[0]), rows),
@@ -176,17 +194,25 @@ class Assets:
         n = self.n
         first = "does not count, use starts with the following month" if self.lag else "counts as a full month"
         return (
-            f"- «Straight line by months|Depreciation is linear, month by month»: accumulated = (`{n['k_cost']}` - `{n['k_residual']}`) x months of use / `{n['k_life']}`, «at most the whole|never more than the whole», rounded per asset and date. The month of `{n['k_since']}` {first}.\n"
-            f"- «Assets that cost up to|Low value: a `{n['k_cost']}` of at most» {n['threshold']} {self.w.currency} «are written off at once, residual value or not|is written off in full when taken into use».\n"
-            f"- A disposal (`{n['k_out']}`): «the last month that counts is the one before|depreciation ends with the month before»; cost and depreciation leave the books. `{n['o_result']}` = `{n['k_proceeds']}` - book value, «losses negative|negative for a loss».\n"
-            f"- `{n['o_charge']}`: accumulated at {self.w.year_end} (or at disposal) less accumulated at {self.w.prev_end}. Assets «disposed of by then|that left before» are not in the movement.\n"
+            f"- «Straight line by months|Depreciation is linear, month by month»: accumulated = (`{n['k_cost']}` - "
+            f"`{n['k_residual']}`) x months of use / `{n['k_life']}`, «at most the whole|never more than the whole», "
+            f"rounded per asset and date. The month of `{n['k_since']}` {first}.\n- «Assets that cost up to|Low "
+            f"value: a `{n['k_cost']}` of at most» {n['threshold']} {self.w.currency} «are written off at once, "
+            f"residual value or not|is written off in full when taken into use».\n- A disposal (`{n['k_out']}`): «the "
+            "last month that counts is the one before|depreciation ends with the month before»; cost and "
+            f"depreciation leave the books. `{n['o_result']}` = `{n['k_proceeds']}` - book value, «losses "
+            f"negative|negative for a loss».\n- `{n['o_charge']}`: accumulated at {self.w.year_end} (or at disposal) "
+            f"less accumulated at {self.w.prev_end}. Assets «disposed of by then|that left before» are not in the "
+            "movement.\n"
         )
 
     def ask(self) -> str:
         n = self.n
         return (
-            f"«Fixed assets|Asset register»: {len(self.assets)} items in `{n['folder']}/{n['file_register']}`. {n['file_out']} by `{n['k_class']}`: {n['o_cost']}, {n['o_opening']}, {n['o_charge']}, {n['o_written']}, {n['o_book']}, {n['o_result']}. "
-            f"«The ledger balances beside it are final.|It has to agree with {n['file_ledger']}.»"
+            f"«Fixed assets|Asset register»: {len(self.assets)} items in `{n['folder']}/{n['file_register']}`. "
+            f"{n['file_out']} by `{n['k_class']}`: {n['o_cost']}, {n['o_opening']}, {n['o_charge']}, "
+            f"{n['o_written']}, {n['o_book']}, {n['o_result']}. «The ledger balances beside it are final.|It has to "
+            f"agree with {n['file_ledger']}.»"
         )
 
     def truth(self) -> Truth:

@@ -30,9 +30,16 @@ class Consolidation:
         n, b, r = self.n, self.books, self.w.part("group files")
         base = n["folder"] + "/"
         scope = [
-            {n["k_entity"]: e.code, "name": e.name, "currency": e.currency, n["k_parent"]: e.parent, n["k_hist"]: six(e.historic), n["k_file"]: self.path_of(e)}
+            {
+                n["k_entity"]: e.code,
+                "name": e.name,
+                "currency": e.currency,
+                n["k_parent"]: e.parent,
+                n["k_hist"]: six(e.historic),
+                n["k_file"]: self.path_of(e),
+            }
             for e in b.entities
-        ]  # fmt: skip
+        ]
         rates = [
             {"currency": c, n["k_closing"]: six(x), n["k_average"]: six(b.average[c])} for c, x in b.closing.items()
         ]
@@ -50,10 +57,15 @@ class Consolidation:
         }
         for e in b.entities:
             rows = [
-                {n["k_account"]: account, "name": b.accounts[account][0], n["k_partner"]: partner,
-                 n["k_debit"]: arith.plain(cents) if cents > 0 else "", n["k_credit"]: arith.plain(-cents) if cents <= 0 else ""}
+                {
+                    n["k_account"]: account,
+                    "name": b.accounts[account][0],
+                    n["k_partner"]: partner,
+                    n["k_debit"]: arith.plain(cents) if cents > 0 else "",
+                    n["k_credit"]: arith.plain(-cents) if cents <= 0 else "",
+                }
                 for account, _, partner, cents in e.rows
-            ]  # fmt: skip
+            ]
             found[base + self.path_of(e)] = csv_text(r, list(rows[0]), rows)
         return found
 
@@ -63,25 +75,28 @@ class Consolidation:
     def policy(self) -> str:
         n, key = self.n, self.books.internal
         return (
-            f"- Group currency is {self.w.currency}. Rates are {self.w.currency} per unit of local currency. «Lines of the result are translated at "
-            f"`{n['k_average']}`, balance sheet lines at `{n['k_closing']}`|Result at `{n['k_average']}`, balance sheet at `{n['k_closing']}`»; "
-            f"`{n['w_capital']}` and `{n['w_earnings']}` at the entity's `{n['k_hist']}`.\n"
-            "- «Each row of a trial balance is translated and rounded by itself|Rounding is per row of the trial balance». Debits are positive. "
-            f"What is left when an entity's translated rows are added up goes, with opposite sign, to `{n['w_reserve']}`.\n"
-            f"- Accounts {key['receivable']}, {key['payable']}, {key['sales']} and {key['purchases']} are internal and «never reach|must not be "
-            f"shown in» a group line. «What does not cancel is rounding|The cents that remain»: it goes to `{n['w_diff_bs']}` (balance sheet) or `{n['w_diff_pl']}` (result).\n"
-            f"- `{n['w_shares']}` is set off against the subsidiaries' `{n['w_capital']}`; the difference is `{n['w_goodwill']}`. All "
-            "subsidiaries are wholly owned.\n"
-            f"- The sum of all lines is zero. `{n['o_result']}` is positive for a profit and includes `{n['w_diff_pl']}`.\n"
+            f"- Group currency is {self.w.currency}. Rates are {self.w.currency} per unit of local currency. «Lines "
+            f"of the result are translated at `{n['k_average']}`, balance sheet lines at `{n['k_closing']}`|Result at "
+            f"`{n['k_average']}`, balance sheet at `{n['k_closing']}`»; `{n['w_capital']}` and `{n['w_earnings']}` at "
+            f"the entity's `{n['k_hist']}`.\n- «Each row of a trial balance is translated and rounded by "
+            "itself|Rounding is per row of the trial balance». Debits are positive. What is left when an entity's "
+            f"translated rows are added up goes, with opposite sign, to `{n['w_reserve']}`.\n- Accounts "
+            f"{key['receivable']}, {key['payable']}, {key['sales']} and {key['purchases']} are internal and «never "
+            "reach|must not be shown in» a group line. «What does not cancel is rounding|The cents that remain»: it "
+            f"goes to `{n['w_diff_bs']}` (balance sheet) or `{n['w_diff_pl']}` (result).\n- `{n['w_shares']}` is set "
+            f"off against the subsidiaries' `{n['w_capital']}`; the difference is `{n['w_goodwill']}`. All "
+            f"subsidiaries are wholly owned.\n- The sum of all lines is zero. `{n['o_result']}` is positive for a "
+            f"profit and includes `{n['w_diff_pl']}`.\n"
         )
 
     def ask(self) -> str:
         n = self.n
         return (
-            f"«Consolidation|Group accounts»: trial balances of {len(self.books.entities)} companies in `{n['folder']}/`, scope in {n['file_entities']}, rates in {n['file_rates']}, "
-            f"mapping in {n['file_map']}. {n['file_out']} has to hold `{n['o_lines']}` (amount by line), `{n['o_reserve']}` (by entity) and "
-            f"`{n['o_result']}`. «{n['file_controls']} has six totals from the reporting tool which must come out exactly.|The six totals in "
-            f"{n['file_controls']} come from the reporting tool; match them.»"
+            f"«Consolidation|Group accounts»: trial balances of {len(self.books.entities)} companies in "
+            f"`{n['folder']}/`, scope in {n['file_entities']}, rates in {n['file_rates']}, mapping in "
+            f"{n['file_map']}. {n['file_out']} has to hold `{n['o_lines']}` (amount by line), `{n['o_reserve']}` (by "
+            f"entity) and `{n['o_result']}`. «{n['file_controls']} has six totals from the reporting tool which must "
+            f"come out exactly.|The six totals in {n['file_controls']} come from the reporting tool; match them.»"
         )
 
     def truth(self) -> Truth:

@@ -38,10 +38,14 @@ class Frame:
         w, n = self.w, self.w.names
         asks = "\n".join(f"{k}. {c.ask()}" for k, c in enumerate(self.chapters, 1))
         return (
-            f"«We are closing|I am closing|This is about» the year to {w.year_end} for {w.group.name}. «The extracts are in|All data lies in|You find the extracts in» `{n['data']}/`, the rules in `{policy_path(w)}`; "
-            f"«the rules win over habit|please follow the rules to the letter|where habit and policy differ, the policy counts». What I need:\n\n{asks}\n\n"
-            f"«Scripts belong in|Put the scripts into» `{n['calc']}/` («we rerun them next year|the auditors will rerun them»), on top of the helpers in `{n['pkg']}/`. One of the helper tests «has been red since last week|fails on my machine and I do not know why»; "
-            f"«repair the helper, not the test|the test is right, fix the code». «Do not touch the data.|The data stays as it is.» At the end {self.report} with the headline figures: "
+            f"«We are closing|I am closing|This is about» the year to {w.year_end} for {w.group.name}. «The extracts "
+            f"are in|All data lies in|You find the extracts in» `{n['data']}/`, the rules in `{policy_path(w)}`; «the "
+            "rules win over habit|please follow the rules to the letter|where habit and policy differ, the policy "
+            f"counts». What I need:\n\n{asks}\n\n«Scripts belong in|Put the scripts into» `{n['calc']}/` («we rerun "
+            f"them next year|the auditors will rerun them»), on top of the helpers in `{n['pkg']}/`. One of the "
+            "helper tests «has been red since last week|fails on my machine and I do not know why»; «repair the "
+            "helper, not the test|the test is right, fix the code». «Do not touch the data.|The data stays as it "
+            f"is.» At the end {self.report} with the headline figures: "
             + "; ".join(label for c in self.chapters for label, _ in c.headlines()[:4])
             + f". «All amounts|Amounts» in {w.currency} with thousands separators.\n\n{w.controller.name}"
         )
@@ -49,46 +53,91 @@ class Frame:
 
 def _look(f: Frame, j: Journal) -> None:
     w, n = f.w, f.w.names
-    j.list(".", (
-        f"«I start with the lie of the land|First an overview»: the request has {len(f.chapters)} parts and a red test. A full listing shows which extracts were delivered under {n['data']}/ and whether anything in {n['calc']}/ or out/ exists already."
-    ), recursive=True)  # fmt: skip
-    j.read(policy_path(w), (
-        f"The extracts of {w.group.short} are sorted by topic, nothing is calculated yet. «Before any data I read the policy|The policy first», all {len(f.chapters) + 1} sections: rounding mode, day bases and cut-off decide about cents, and cents are what I will be measured by."
-    ))  # fmt: skip
+    j.list(
+        ".",
+        (
+            f"«I start with the lie of the land|First an overview»: the request has {len(f.chapters)} parts and a red "
+            f"test. A full listing shows which extracts were delivered under {n['data']}/ and whether anything in "
+            f"{n['calc']}/ or out/ exists already."
+        ),
+        recursive=True,
+    )
+    j.read(
+        policy_path(w),
+        (
+            f"The extracts of {w.group.short} are sorted by topic, nothing is calculated yet. «Before any data I read "
+            f"the policy|The policy first», all {len(f.chapters) + 1} sections: rounding mode, day bases and cut-off "
+            "decide about cents, and cents are what I will be measured by."
+        ),
+    )
     if j.optional():
-        j.outline(n["pkg"], (
-        f"«Noted|Good to know»: {w.mode} for money, {w.prev_end} to {w.year_end} as the year, results as text with two decimals. Now the helpers I am to use; an outline of {n['pkg']}/ will do for a first impression of their signatures."
-    ))  # fmt: skip
+        j.outline(
+            n["pkg"],
+            (
+                f"«Noted|Good to know»: {w.mode} for money, {w.prev_end} to {w.year_end} as the year, results as text "
+                f"with two decimals. Now the helpers I am to use; an outline of {n['pkg']}/ will do for a first "
+                "impression of their signatures."
+            ),
+        )
 
 
 def _repair(f: Frame, j: Journal) -> None:
     w, n, t = f.w, f.w.names, test_names(f.w)
     module = n["m_round"] if w.fault == "round" else n["m_days"]
     path = f"{n['pkg']}/{module}.py"
-    j.run(f"python3 -m unittest discover -s tests -t . -v", (
-        f"Three small modules, {n['f_round']} and {n['f_frac']} among them. «Which test is red?|Let me see the red test.» I run them all, verbosely, to have the names and the assertion; whatever is wrong there would spoil every figure built on it."
-    ))  # fmt: skip
-    j.read(path, (
-        f"One failure, in the tests of {module}, and the assertion message tells which value came out instead. «The message names the symptom; the cause is in|I open» {path}, since guessing at a sign or a mode from the outside would be careless."
-    ))  # fmt: skip
+    j.run(
+        "python3 -m unittest discover -s tests -t . -v",
+        (
+            f"Three small modules, {n['f_round']} and {n['f_frac']} among them. «Which test is red?|Let me see the "
+            "red test.» I run them all, verbosely, to have the names and the assertion; whatever is wrong there "
+            "would spoil every figure built on it."
+        ),
+    )
+    j.read(
+        path,
+        (
+            f"One failure, in the tests of {module}, and the assertion message tells which value came out instead. "
+            f"«The message names the symptom; the cause is in|I open» {path}, since guessing at a sign or a mode from "
+            "the outside would be careless."
+        ),
+    )
     if w.fault == "round":
         wrong = n["mode_used"]
         text = j.files[path]
         blocks = [(f"import {wrong}, Decimal", f"import {n['right_mode']}, Decimal")] + [
             (line, line.replace(wrong, n["right_mode"])) for line in text.splitlines() if f"rounding={wrong}" in line
         ]
-        j.edit(path, (
-            f"{t['tie_b']}5 should become {t['tie_right']}: {'away from zero' if w.mode == UP else 'to the even cent'}. The helper uses {wrong} in both functions, while section 1 of the policy says {w.mode}. So the import and both calls change to {n['right_mode']}; the test stays."
-        ), *blocks)  # fmt: skip
+        j.edit(
+            path,
+            (
+                f"{t['tie_b']}5 should become {t['tie_right']}: "
+                f"{'away from zero' if w.mode == UP else 'to the even cent'}. The helper uses {wrong} in both "
+                f"functions, while section 1 of the policy says {w.mode}. So the import and both calls change to "
+                f"{n['right_mode']}; the test stays."
+            ),
+            *blocks,
+        )
     else:
         old = f"30 * months + {n['end']}.day - min({n['start']}.day, 30)"
-        j.edit(path, (
-            f"`_thirty` caps {n['start']} at 30 but not {n['end']}, so from the 15th of month {t['month_a']} to the 31st of month {t['month_b']} it counts one day more than the {t['thirty']} expected. 30E/360 treats both ends alike, as the policy states; the cap is needed on {n['end']} too."
-        ), (old, old.replace(f"{n['end']}.day", f"min({n['end']}.day, 30)")),
-            again=f"I look at `_thirty` as it stands now: both `{n['start']}.day` and `{n['end']}.day` capped, months untouched, nothing else moved.")  # fmt: skip
-    j.run(f"python3 -m unittest discover -s tests -t .", (
-        f"A change of {'a mode' if w.fault == 'round' else 'one term'}, small but it touches every {'amount' if w.fault == 'round' else 'loan on 30E/360'}. All tests again, quietly this time; three modules, and the one failure must be gone without a new one elsewhere."
-    ))  # fmt: skip
+        j.edit(
+            path,
+            (
+                f"`_thirty` caps {n['start']} at 30 but not {n['end']}, so from the 15th of month {t['month_a']} to "
+                f"the 31st of month {t['month_b']} it counts one day more than the {t['thirty']} expected. 30E/360 "
+                f"treats both ends alike, as the policy states; the cap is needed on {n['end']} too."
+            ),
+            (old, old.replace(f"{n['end']}.day", f"min({n['end']}.day, 30)")),
+            again=f"I look at `_thirty` as it stands now: both `{n['start']}.day` and `{n['end']}.day` capped, months "
+            "untouched, nothing else moved.",
+        )
+    j.run(
+        "python3 -m unittest discover -s tests -t .",
+        (
+            f"A change of {'a mode' if w.fault == 'round' else 'one term'}, small but it touches every "
+            f"{'amount' if w.fault == 'round' else 'loan on 30E/360'}. All tests again, quietly this time; three "
+            "modules, and the one failure must be gone without a new one elsewhere."
+        ),
+    )
     j.tick(f.repair)
 
 
@@ -105,36 +154,75 @@ def report_text(f: Frame, j: Journal) -> str:
         for c in f.chapters
         for name, t in c.truth().items()
     )
-    return spin(j.r, (
-        f"# {w.group.name}: «year-end figures|results of the close|summary of the close» at {w.year_end}\n\n"
-        f"«Amounts in|All amounts are in» {w.currency}, rounded {w.mode} as section 1 of the policy demands. «The year runs|Period:» from the day after {w.prev_end} to {w.year_end}.\n\n"
-        f"| «Item|Figure|What» | «Amount|Value» |\n|---|---:|\n{rows}\n## «Files|Where the details are»\n\n{files}\n"
-        f"## «What was reconciled|Agreed with»\n\n" + "".join(f"- {c.title()}: «agreed without difference|no difference left|agrees to the cent»\n" for c in f.chapters)
-        + f"\n## «Changes to helpers|Helper fixed»\n\n`{n['pkg']}/{n['m_round'] if w.fault == 'round' else n['m_days']}.py` «was wrong and is repaired|had a fault, now fixed»: "
-        + (f"money is rounded {w.mode}, it was not before." if w.fault == "round" else "30E/360 now caps the end date at 30 as well.")
-        + " «Its test was right and is unchanged.|The test is as it was.»\n"
-    ))  # fmt: skip
+    return spin(
+        j.r,
+        (
+            f"# {w.group.name}: «year-end figures|results of the close|summary of the close» at "
+            f"{w.year_end}\n\n«Amounts in|All amounts are in» {w.currency}, rounded {w.mode} as section 1 of the "
+            f"policy demands. «The year runs|Period:» from the day after {w.prev_end} to {w.year_end}.\n\n| "
+            f"«Item|Figure|What» | «Amount|Value» |\n|---|---:|\n{rows}\n## «Files|Where the details "
+            f"are»\n\n{files}\n## «What was reconciled|Agreed with»\n\n"
+            + "".join(
+                f"- {c.title()}: «agreed without difference|no difference left|agrees to the cent»\n"
+                for c in f.chapters
+            )
+            + "\n## «Changes to helpers|Helper "
+            f"fixed»\n\n`{n['pkg']}/{n['m_round'] if w.fault == 'round' else n['m_days']}.py` «was wrong and is "
+            "repaired|had a fault, now fixed»: "
+            + (
+                f"money is rounded {w.mode}, it was not before."
+                if w.fault == "round"
+                else "30E/360 now caps the end date at 30 as well."
+            )
+            + " «Its test was right and is unchanged.|The test is as it was.»\n"
+        ),
+    )
 
 
 def closing(f: Frame, j: Journal) -> None:
     w, n = f.w, f.w.names
     rows = [row for c in f.chapters for row in c.headlines()]
     if j.optional():
-        j.list("out", (
-        f"All {len(f.chapters)} parts have their figures. «Are the files in place?|A look into out/»: I expect {', '.join(name for c in f.chapters for name in c.truth())}, and nothing left over from trials."
-    ))  # fmt: skip
-    j.write(f.report, report_text(f, j), (
-        f"Now {f.report}, short enough to be read: {len(rows)} headline figures in one table, where details are, what was agreed with whom, and the helper fix. {rows[0][0]} is {rows[0][1]}, {rows[-1][0]} {rows[-1][1]}; both are taken from the runs above."
-    ))  # fmt: skip
-    j.run("git status --short && git diff --stat", (
-        f"The report is in place. «What have I touched?|Before I finish I check what changed»: only the helper under {n['pkg']}/ may show as modified, {n['data']}/ must not appear, and everything else has to be new files in {n['calc']}/ and out/."
-    ))  # fmt: skip
+        j.list(
+            "out",
+            (
+                f"All {len(f.chapters)} parts have their figures. «Are the files in place?|A look into out/»: I "
+                f"expect {', '.join(name for c in f.chapters for name in c.truth())}, and nothing left over from "
+                "trials."
+            ),
+        )
+    j.write(
+        f.report,
+        report_text(f, j),
+        (
+            f"Now {f.report}, short enough to be read: {len(rows)} headline figures in one table, where details are, "
+            f"what was agreed with whom, and the helper fix. {rows[0][0]} is {rows[0][1]}, {rows[-1][0]} "
+            f"{rows[-1][1]}; both are taken from the runs above."
+        ),
+    )
+    j.run(
+        "git status --short && git diff --stat",
+        (
+            "The report is in place. «What have I touched?|Before I finish I check what changed»: only the helper "
+            f"under {n['pkg']}/ may show as modified, {n['data']}/ must not appear, and everything else has to be new "
+            f"files in {n['calc']}/ and out/."
+        ),
+    )
     if w.size == "long":
-        j.run("python3 -m unittest discover -s tests -t . -b", (
-        f"{n['data']}/ is untouched. One last run of all tests, helpers and mine together, buffered: the figures rest on {n['f_round']} and {n['f_frac']}, so I want them green with the tree as it will be handed over."
-    ))  # fmt: skip
+        j.run(
+            "python3 -m unittest discover -s tests -t . -b",
+            (
+                f"{n['data']}/ is untouched. One last run of all tests, helpers and mine together, buffered: the "
+                f"figures rest on {n['f_round']} and {n['f_frac']}, so I want them green with the tree as it will be "
+                "handed over."
+            ),
+        )
     j.tick(f.summary)
     j.finish(
-        f"«The close for|All figures for» {w.year_end} «is calculated|are in»: " + "; ".join(f"{a} {b}" for a, b in rows[:6]) + f". Results are in out/, summary in {f.report}. Repaired: `{n['pkg']}/{n['m_round'] if w.fault == 'round' else n['m_days']}.py`.",
-        f"Tests are green, the tree holds what was asked for, and each part agrees with its outside source. {rows[0][0]}: {rows[0][1]}; that is the first line {w.controller.first} will look for.",
-    )  # fmt: skip
+        f"«The close for|All figures for» {w.year_end} «is calculated|are in»: "
+        + "; ".join(f"{a} {b}" for a, b in rows[:6])
+        + f". Results are in out/, summary in {f.report}. Repaired: "
+        f"`{n['pkg']}/{n['m_round'] if w.fault == 'round' else n['m_days']}.py`.",
+        "Tests are green, the tree holds what was asked for, and each part agrees with its outside source. "
+        f"{rows[0][0]}: {rows[0][1]}; that is the first line {w.controller.first} will look for.",
+    )

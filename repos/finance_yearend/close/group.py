@@ -7,8 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 
-from . import arith
-from .world import CENT, Truth, World, csv_text
+from .world import World
 
 RESULT = ("revenue", "cost", "staff", "other", "finance", "tax")
 #: (line, side, account names); amounts of side "d" are debits, "c" credits
@@ -16,22 +15,26 @@ CHART: tuple[tuple[str, str, str], ...] = (
     (
         "fixed",
         "d",
-        "Land and buildings|Plant and machinery|Office equipment|Vehicles|Software licences|Leasehold improvements|Tools and moulds|Assets under construction|Patents|Fixtures|Storage racks",
+        "Land and buildings|Plant and machinery|Office equipment|Vehicles|Software licences|Leasehold "
+        "improvements|Tools and moulds|Assets under construction|Patents|Fixtures|Storage racks",
     ),
     (
         "stock",
         "d",
-        "Raw materials|Work in progress|Finished goods|Goods for resale|Packaging|Spare parts stock|Consumables|Stock in transit",
+        "Raw materials|Work in progress|Finished goods|Goods for resale|Packaging|Spare parts "
+        "stock|Consumables|Stock in transit",
     ),
     (
         "debtors",
         "d",
-        "Trade debtors domestic|Trade debtors abroad|Notes receivable|Retentions receivable|Doubtful debtors|Credit card receivables",
+        "Trade debtors domestic|Trade debtors abroad|Notes receivable|Retentions receivable|Doubtful debtors|Credit "
+        "card receivables",
     ),
     (
         "otherassets",
         "d",
-        "Prepaid insurance|Input tax recoverable|Deposits paid|Loans to staff|Accrued income|Prepaid rent|Supplier rebates due|Tax refunds",
+        "Prepaid insurance|Input tax recoverable|Deposits paid|Loans to staff|Accrued income|Prepaid rent|Supplier "
+        "rebates due|Tax refunds",
     ),
     (
         "cash",
@@ -53,35 +56,49 @@ CHART: tuple[tuple[str, str, str], ...] = (
     (
         "revenue",
         "c",
-        "Sales domestic|Sales export|Service income|Spare parts|Licence income|Freight recharged|Scrap sales|Discounts granted",
+        "Sales domestic|Sales export|Service income|Spare parts|Licence income|Freight recharged|Scrap "
+        "sales|Discounts granted",
     ),
     (
         "cost",
         "d",
-        "Materials consumed|Subcontractors|Inbound freight|Stock adjustments|Customs and duties|Tooling|Energy for production",
+        "Materials consumed|Subcontractors|Inbound freight|Stock adjustments|Customs and duties|Tooling|Energy for "
+        "production",
     ),
     ("staff", "d", "Wages|Salaries|Employer contributions|Training|Pension cost|Overtime|Agency staff|Bonuses"),
     (
         "other",
         "d",
-        "Rent|Energy|Depreciation|Insurance|Travel|Audit fees|IT services|Advertising|Repairs|Legal fees|Telephone|Cleaning|Vehicle costs|Entertaining|Subscriptions",
+        "Rent|Energy|Depreciation|Insurance|Travel|Audit fees|IT services|Advertising|Repairs|Legal "
+        "fees|Telephone|Cleaning|Vehicle costs|Entertaining|Subscriptions",
     ),
     ("finance", "d", "Interest paid|Bank charges|Exchange differences"),
     ("tax", "d", "Current tax|Deferred tax"),
 )
 LINES = {
-    "fixed": "fixed_assets property_and_plant non_current_assets", "stock": "inventories stock", "debtors":
-    "trade_receivables receivables debtors", "otherassets": "other_assets sundry_assets", "cash":
-    "cash_at_bank cash_and_equivalents liquid_funds", "creditors": "trade_payables payables creditors", "debt":
-    "borrowings financial_debt", "provisions": "provisions accrued_provisions", "otherliab":
-    "other_liabilities sundry_liabilities", "revenue": "revenue turnover net_sales", "cost":
-    "cost_of_sales materials cost_of_goods", "staff": "personnel staff_costs employee_cost", "other":
-    "other_expenses operating_expenses overheads", "finance": "finance_result interest_and_charges", "tax":
-    "income_tax taxes", "capital": "share_capital issued_capital", "earnings": "retained_earnings profit_brought_forward",
-    "shares": "investments shares_in_group", "goodwill": "goodwill goodwill_on_acquisition", "reserve":
-    "translation_reserve currency_reserve", "diff_bs": "internal_differences clearing_differences", "diff_pl":
-    "internal_result_differences clearing_result",
-}  # fmt: skip
+    "fixed": "fixed_assets property_and_plant non_current_assets",
+    "stock": "inventories stock",
+    "debtors": "trade_receivables receivables debtors",
+    "otherassets": "other_assets sundry_assets",
+    "cash": "cash_at_bank cash_and_equivalents liquid_funds",
+    "creditors": "trade_payables payables creditors",
+    "debt": "borrowings financial_debt",
+    "provisions": "provisions accrued_provisions",
+    "otherliab": "other_liabilities sundry_liabilities",
+    "revenue": "revenue turnover net_sales",
+    "cost": "cost_of_sales materials cost_of_goods",
+    "staff": "personnel staff_costs employee_cost",
+    "other": "other_expenses operating_expenses overheads",
+    "finance": "finance_result interest_and_charges",
+    "tax": "income_tax taxes",
+    "capital": "share_capital issued_capital",
+    "earnings": "retained_earnings profit_brought_forward",
+    "shares": "investments shares_in_group",
+    "goodwill": "goodwill goodwill_on_acquisition",
+    "reserve": "translation_reserve currency_reserve",
+    "diff_bs": "internal_differences clearing_differences",
+    "diff_pl": "internal_result_differences clearing_result",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +146,14 @@ def _accounts(r: random.Random) -> tuple[dict[str, tuple[str, str]], dict[str, s
         number += step * 10
     internal = {}
     for key, name, line in (
-        ("receivable", "Due from group companies", "otherassets"), ("payable", "Due to group companies", "otherliab"),
-        ("sales", "Sales to group companies", "revenue"), ("purchases", "Purchases from group companies", "cost"),
-        ("shares", "Shares in group companies", "shares"), ("capital", "Share capital", "capital"),
+        ("receivable", "Due from group companies", "otherassets"),
+        ("payable", "Due to group companies", "otherliab"),
+        ("sales", "Sales to group companies", "revenue"),
+        ("purchases", "Purchases from group companies", "cost"),
+        ("shares", "Shares in group companies", "shares"),
+        ("capital", "Share capital", "capital"),
         ("earnings", "Profit brought forward", "earnings"),
-    ):  # fmt: skip
+    ):
         number += step * r.randint(1, 4)
         internal[key] = str(number)
         accounts[str(number)] = (name, line)
@@ -178,9 +198,9 @@ def draw(r: random.Random, w: World) -> Books:
     for k, c in enumerate(codes):
         rows = [
             (number, line, "", (1 if sides[line] == "d" else -1) * _size(r, line))
-            for number, (_, line) in accounts.items() if line in sides and number not in key.values()
-            and r.random() < 0.93
-        ] + sorted(extra[c])  # fmt: skip
+            for number, (_, line) in accounts.items()
+            if line in sides and number not in key.values() and r.random() < 0.93
+        ] + sorted(extra[c])
         rows.append((key["earnings"], "earnings", "", -sum(x[3] for x in rows)))
         rows.sort(key=lambda x: (int(x[0]), x[2]))
         entities.append(Entity(c, w.others[k].name, currency[c], "" if k == 0 else codes[0], historic[c], tuple(rows)))

@@ -24,17 +24,24 @@ def test_names(w: World) -> dict[str, str]:
     tie = Decimal(w.names["tie_b"] + "5")
     mode = ROUND_HALF_UP if w.mode == UP else ROUND_HALF_EVEN
     return w.names | {
-        "y0": str(year), "y1": str(year + 1), "feb": "29" if leap else "28", "q1": str((date(year, 3, 31) - date(year, 1, 1)).days),
-        "month_a": str(a), "month_b": str(b), "thirty": str(30 * (b - a) + 15),
+        "y0": str(year),
+        "y1": str(year + 1),
+        "feb": "29" if leap else "28",
+        "q1": str((date(year, 3, 31) - date(year, 1, 1)).days),
+        "month_a": str(a),
+        "month_b": str(b),
+        "thirty": str(30 * (b - a) + 15),
         "tie_right": str(tie.quantize(Decimal("0.01"), rounding=mode)),
-    }  # fmt: skip
+    }
 
 
 def library(w: World) -> dict[str, str]:
     r, n = w.part("library"), test_names(w)
     pkg = n["pkg"]
     return {
-        f"{pkg}/__init__.py": f'"""{spin(r, "«Helpers|Shared helpers|Small helpers» for the «close|year-end|annual accounts»")} of {w.group.short}."""\n',
+        f"{pkg}/__init__.py": f'"""{spin(r, "«Helpers|Shared helpers|Small helpers» for the «close|year-end|annual accounts»")} '
+        "of "
+        f'{w.group.short}."""\n',
         f"{pkg}/{n['m_round']}.py": render(r, "rounding.py", n),
         f"{pkg}/{n['m_days']}.py": render(r, "daycount.py", n),
         f"{pkg}/{n['m_tab']}.py": render(r, "tables.py", n),
@@ -55,13 +62,23 @@ def policy(w: World, chapters: list[Chapter]) -> str:
     ties = "away from zero" if w.mode == UP else "to the even cent"
     parts = [
         f"# {spin(r, '«Closing rules|Accounting conventions|Policy for the annual close»')}, {w.group.name}\n",
-        spin(r, f"«Valid for|Applies to» the year ending {w.year_end}; the year before ended {w.prev_end}. «Owner|Kept by»: {w.controller.name}, "
-                f"«group accounting|finance department|group control».\n"),
+        spin(
+            r,
+            f"«Valid for|Applies to» the year ending {w.year_end}; the year before ended {w.prev_end}. «Owner|Kept "
+            f"by»: {w.controller.name}, «group accounting|finance department|group control».\n",
+        ),
         f"\n## 1. {spin(r, '«Amounts and rounding|Rounding|Money»')}\n\n",
-        spin(r, f"- Amounts carry two decimals. «Ties are rounded|A half cent goes» {ties} ({w.mode}), «for negative amounts alike|also below zero». Ratios «use the same mode|follow the same mode».\n"
-                "- Results are JSON; amounts are written as text with two decimals, «without separators|no thousands separators». «Nothing is calculated in binary floating point except rates of return.|Floats are for rates of return only.»\n"
-                f"- «Helpers in|The package» `{w.names['pkg']}` «are to be used for rounding, day count and files|covers rounding, day count and files; use it». «Only the standard library is available.|No third-party packages.»\n"),
-    ]  # fmt: skip
+        spin(
+            r,
+            f"- Amounts carry two decimals. «Ties are rounded|A half cent goes» {ties} ({w.mode}), «for negative "
+            "amounts alike|also below zero». Ratios «use the same mode|follow the same mode».\n- Results are JSON; "
+            "amounts are written as text with two decimals, «without separators|no thousands separators». «Nothing "
+            "is calculated in binary floating point except rates of return.|Floats are for rates of return only.»\n- "
+            f"«Helpers in|The package» `{w.names['pkg']}` «are to be used for rounding, day count and files|covers "
+            "rounding, day count and files; use it». «Only the standard library is available.|No third-party "
+            "packages.»\n",
+        ),
+    ]
     for k, chapter in enumerate(chapters, 2):
         parts.append(f"\n## {k}. {chapter.title()}\n\n{spin(r, chapter.policy())}")
     return "".join(parts)
@@ -72,12 +89,18 @@ def readme(w: World, chapters: list[Chapter]) -> str:
     rows = "".join(
         f"- {c.title()}: «section|see section|rules in section» {k} of the policy\n" for k, c in enumerate(chapters, 2)
     )
-    return spin(r, (
-        f"# {w.group.short}, {w.year_end.year}\n\n«Workings for the annual accounts|Data and workings for the close|Everything needed for the close» of {w.group.name}, "
-        f"{w.group.address.city}, at {w.year_end}.\n\n- `{n['data']}/`: «extracts as delivered, not to be changed|delivered data, read-only by agreement»\n"
-        f"- `{policy_path(w)}`: «the rules|how we calculate»\n- `{n['pkg']}/`: helpers, tests in `tests/` (`python3 -m unittest discover -s tests -t .`)\n"
-        f"- `{n['calc']}/`: «scripts go here, run as modules|calculations, `python3 -m {n['calc']}.NAME`»\n- `out/`: results\n\n{rows}\n«Questions|Contact»: {w.controller.name}, {w.controller.email(w.group.domain)}\n"
-    ))  # fmt: skip
+    return spin(
+        r,
+        (
+            f"# {w.group.short}, {w.year_end.year}\n\n«Workings for the annual accounts|Data and workings for the "
+            f"close|Everything needed for the close» of {w.group.name}, {w.group.address.city}, at {w.year_end}.\n\n- "
+            f"`{n['data']}/`: «extracts as delivered, not to be changed|delivered data, read-only by agreement»\n- "
+            f"`{policy_path(w)}`: «the rules|how we calculate»\n- `{n['pkg']}/`: helpers, tests in `tests/` (`python3 "
+            f"-m unittest discover -s tests -t .`)\n- `{n['calc']}/`: «scripts go here, run as modules|calculations, "
+            f"`python3 -m {n['calc']}.NAME`»\n- `out/`: results\n\n{rows}\n«Questions|Contact»: {w.controller.name}, "
+            f"{w.controller.email(w.group.domain)}\n"
+        ),
+    )
 
 
 def history(w: World, chapters: list[Chapter], files: dict[str, str]) -> tuple[Commit, ...]:

@@ -68,6 +68,10 @@ class Journal:
         self.spare -= steps
         return True
 
+    def tick(self, label: str) -> None:
+        """That item of the checklist is done; the next reply due to carry the list shows it."""
+        next(item for item in self._todo if item[1] == label)[0] = True
+
     def _step(self, say: str, *actions: Action) -> None:
         self._since_list += 1
         progress = ""

@@ -45,8 +45,18 @@ def _loan(r: random.Random, w: World, key: str, lender: str, style: str, first_o
     if style != "annuity":
         for _ in range(r.randint(3, 8)):
             rates.append((max(day for day, _ in rates) + timedelta(days=r.randint(90, 300)), r.randint(1900, 7900)))
-    loan = Loan(key, lender, style, r.randint(4, 90) * 10_000_000 + r.randint(0, 99) * 100_000, r.choice(BASES), start,
-                first, months, terms, tuple(rates))  # fmt: skip
+    loan = Loan(
+        key,
+        lender,
+        style,
+        r.randint(4, 90) * 10_000_000 + r.randint(0, 99) * 100_000,
+        r.choice(BASES),
+        start,
+        first,
+        months,
+        terms,
+        tuple(rates),
+    )
     if style == "annuity" or r.random() < 0.4:
         for number in r.sample(range(1, max(2, min(elapsed, terms - 3))), 1):
             loan.extra[arith.shift(first, number * months)] = loan.principal // r.randint(12, 30) // 100_000 * 100_000
@@ -150,25 +160,40 @@ def names(r: random.Random, w: World) -> dict[str, str]:
 
 def tables(w: World, r: random.Random, n: dict[str, str], loans: list[Loan]) -> dict[str, str]:
     terms = [
-        {n["k_id"]: x.id, "lender": x.lender, n["k_style"]: x.style, n["k_principal"]: arith.plain(x.principal),
-         n["k_basis"]: x.basis, n["k_start"]: x.start.isoformat(), n["k_first"]: x.first.isoformat(),
-         n["k_months"]: str(x.months), n["k_terms"]: str(x.terms), "currency": w.currency}
+        {
+            n["k_id"]: x.id,
+            "lender": x.lender,
+            n["k_style"]: x.style,
+            n["k_principal"]: arith.plain(x.principal),
+            n["k_basis"]: x.basis,
+            n["k_start"]: x.start.isoformat(),
+            n["k_first"]: x.first.isoformat(),
+            n["k_months"]: str(x.months),
+            n["k_terms"]: str(x.terms),
+            "currency": w.currency,
+        }
         for x in loans
-    ]  # fmt: skip
+    ]
     rates = [
         {n["k_id"]: x.id, "valid_from": d.isoformat(), "rate_pct": f"{p / 1000:.3f}"} for x in loans for d, p in x.rates
     ]
     extra = [
         {n["k_id"]: x.id, "value_date": d.isoformat(), n["k_amount"]: arith.plain(c)}
-        for x in loans for d, c in x.extra.items()
-    ]  # fmt: skip
+        for x in loans
+        for d, c in x.extra.items()
+    ]
     letters = []
     for x in loans:
         f = figures(x, w)
-        letters.append({
-            n["k_id"]: x.id, "lender": x.lender, "confirmed_balance": arith.plain(f["balance"]),
-            "confirmed_accrued": arith.plain(f["accrued"]), "contact": w.others[len(letters) % 20].domain,
-        })  # fmt: skip
+        letters.append(
+            {
+                n["k_id"]: x.id,
+                "lender": x.lender,
+                "confirmed_balance": arith.plain(f["balance"]),
+                "confirmed_accrued": arith.plain(f["accrued"]),
+                "contact": w.others[len(letters) % 20].domain,
+            }
+        )
     base = n["folder"] + "/"
     return {
         base + n["file_terms"]: csv_text(r, list(terms[0]), terms),
@@ -210,33 +235,32 @@ class Loans:
         n = self.n
         return (
             "- «Interest of a period is the balance at its start times the annual rate times the share of a year|A "
-            "period's interest: opening balance x annual rate x share of the year», «in the loan's day basis|on the day "
-            f"basis of the contract (`{n['k_basis']}`)». The first period starts on `{n['k_start']}`.\n"
-            "- «Each interest amount is rounded to the cent when it falls due, and the next balance is built on the "
-            "rounded amount.|Interest is rounded once a due date; balances carry rounded amounts on.»\n"
-            "- Bases: ACT/365 and ACT/360 count calendar days; 30E/360 treats «a day 31 as day 30 at both ends|both "
-            "dates' day 31 as day 30».\n"
-            f"- `{n['file_rates']}`: «the rate in force on the first day of a period holds for the whole period|a period "
-            "keeps the rate valid on its first day».\n"
-            "- annuity: «level instalment from the first rate, rate x months / 12 a term, rounded to the cent|the instalment "
-            "comes from the initial rate (rate x months / 12 a term) and is rounded once». linear: principal / number of terms, "
-            "rounded. bullet: all at the last due date. «The last instalment clears the balance.|Whatever is left falls due "
-            "with the last instalment.»\n"
-            f"- `{n['file_extra']}`: special repayments fall on a due date and reduce the balance after that date's "
-            "instalment; «the instalment stays, the loan ends sooner|later instalments are unchanged, the term shortens».\n"
-            f"- `{n['o_accrued']}` «runs from the last due date to the reporting date|covers last due date to reporting "
-            f"date», on the balance then open. `{n['o_expense']}` = interest due in the year + accrual at its end - "
-            f"accrual at the end of the year before. `{n['o_current']}`: repayments due within twelve months after the "
-            f"reporting date. `{n['o_total']}`: interest of the whole schedule.\n"
+            "period's interest: opening balance x annual rate x share of the year», «in the loan's day basis|on the "
+            f"day basis of the contract (`{n['k_basis']}`)». The first period starts on `{n['k_start']}`.\n- «Each "
+            "interest amount is rounded to the cent when it falls due, and the next balance is built on the rounded "
+            "amount.|Interest is rounded once a due date; balances carry rounded amounts on.»\n- Bases: ACT/365 and "
+            "ACT/360 count calendar days; 30E/360 treats «a day 31 as day 30 at both ends|both dates' day 31 as day "
+            f"30».\n- `{n['file_rates']}`: «the rate in force on the first day of a period holds for the whole "
+            "period|a period keeps the rate valid on its first day».\n- annuity: «level instalment from the first "
+            "rate, rate x months / 12 a term, rounded to the cent|the instalment comes from the initial rate (rate x "
+            "months / 12 a term) and is rounded once». linear: principal / number of terms, rounded. bullet: all at "
+            "the last due date. «The last instalment clears the balance.|Whatever is left falls due with the last "
+            f"instalment.»\n- `{n['file_extra']}`: special repayments fall on a due date and reduce the balance after "
+            "that date's instalment; «the instalment stays, the loan ends sooner|later instalments are unchanged, "
+            f"the term shortens».\n- `{n['o_accrued']}` «runs from the last due date to the reporting date|covers "
+            f"last due date to reporting date», on the balance then open. `{n['o_expense']}` = interest due in the "
+            f"year + accrual at its end - accrual at the end of the year before. `{n['o_current']}`: repayments due "
+            f"within twelve months after the reporting date. `{n['o_total']}`: interest of the whole schedule.\n"
         )
 
     def ask(self) -> str:
         n = self.n
         return (
-            f"«Borrowings|Loans|Debt»: {len(self.loans)} facilities in `{n['folder']}/`. «I need|Please give me|We need» "
-            f"{n['file_out']}, an object by `{n['k_id']}` with {n['o_balance']}, {n['o_accrued']}, {n['o_expense']}, "
-            f"{n['o_current']} and {n['o_total']}. «The lenders' letters are in the same folder and have to agree to the "
-            "cent.|Agree balances and accruals with the letters in that folder, to the cent; they are right.»"
+            f"«Borrowings|Loans|Debt»: {len(self.loans)} facilities in `{n['folder']}/`. «I need|Please give me|We "
+            f"need» {n['file_out']}, an object by `{n['k_id']}` with {n['o_balance']}, {n['o_accrued']}, "
+            f"{n['o_expense']}, {n['o_current']} and {n['o_total']}. «The lenders' letters are in the same folder and "
+            "have to agree to the cent.|Agree balances and accruals with the letters in that folder, to the cent; "
+            "they are right.»"
         )
 
     def truth(self) -> Truth:
@@ -244,9 +268,10 @@ class Loans:
         return {
             n["file_out"]: [
                 ([key, n["o_" + name]], arith.plain(cents), CENT)
-                for key, f in self.right.items() for name, cents in f.items()
+                for key, f in self.right.items()
+                for name, cents in f.items()
             ]
-        }  # fmt: skip
+        }
 
     def headlines(self) -> list[tuple[str, str]]:
         total = {k: sum(f[k] for f in self.right.values()) for k in ("balance", "accrued", "expense", "current")}

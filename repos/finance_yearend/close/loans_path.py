@@ -1,4 +1,4 @@
-"""How the agent comes to the loan figures: terms, script, schedules, lenders' letters, one or two mistakes put right."""
+"""How the agent comes to the loan figures: terms, script, schedules, lenders' letters, mistakes put right."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from .loans import Loans, figures, schedule
 from .remarks import on_loans
 
 WRONG_EXTRA = "Decimal(0)"
+_WALKS = (
+    "«To trust the schedule I walk through one loan|A row by row look at one loan comes first»",
+    "«Another style of loan|A second pair of eyes on a different profile»",
+)
 
 
 def _lines(c: Loans) -> tuple[str, str, str]:
@@ -22,40 +26,56 @@ def _lines(c: Loans) -> tuple[str, str, str]:
 
 def _study(c: Loans, j: Journal) -> None:
     n, first, last = c.n, c.loans[0], c.loans[-1]
-    j.read(f"{n['folder']}/{n['file_terms']}", (
-        f"«Next come the borrowings.|The loan book is next.|I now turn to the debt.» «The contracts decide everything "
-        f"here|All later figures hang on the terms», so I read {n['file_terms']} «in full before writing a line of code|"
-        f"from top to bottom first»: I «need to know|want to see» which of the {len(c.loans)} facilities are annuities, "
-        f"what sits in `{n['k_basis']}`, and whether `{n['k_first']}` falls on a month end, «because a 31 is where 30E/360 "
-        "and the calendar part ways|since month ends are where the day bases differ»."
-    ))  # fmt: skip
+    j.read(
+        f"{n['folder']}/{n['file_terms']}",
+        (
+            "«Next come the borrowings.|The loan book is next.|I now turn to the debt.» «The contracts decide "
+            f"everything here|All later figures hang on the terms», so I read {n['file_terms']} «in full before "
+            "writing a line of code|from top to bottom first»: I «need to know|want to see» which of the "
+            f"{len(c.loans)} facilities are annuities, what sits in `{n['k_basis']}`, and whether `{n['k_first']}` "
+            "falls on a month end, «because a 31 is where 30E/360 and the calendar part ways|since month ends are "
+            "where the day bases differ»."
+        ),
+    )
     styles = {s: [x.id for x in c.loans if x.style == s] for s in ("annuity", "linear", "bullet")}
-    j.read(f"{n['folder']}/{n['file_rates']}", (
-        f"«The terms are clear|That is a readable set of terms»: annuities are {', '.join(styles['annuity'])}, linear "
-        f"{', '.join(styles['linear']) or 'none'}, bullet {', '.join(styles['bullet']) or 'none'}. {first.id} from "
-        f"{first.lender} started at {shown(first.principal)} {c.w.currency} on {first.start}, {first.terms} terms of "
-        f"{first.months} months on {first.basis}; {last.id} pays from {last.first}. «Now the rate steps|Rates are kept "
-        f"apart from the terms, so {n['file_rates']} is next»: what matters is which step holds on the first day of each "
-        "period, not on its due date."
-    ))  # fmt: skip
+    j.read(
+        f"{n['folder']}/{n['file_rates']}",
+        (
+            f"«The terms are clear|That is a readable set of terms»: annuities are {', '.join(styles['annuity'])}, "
+            f"linear {', '.join(styles['linear']) or 'none'}, bullet {', '.join(styles['bullet']) or 'none'}. "
+            f"{first.id} from {first.lender} started at {shown(first.principal)} {c.w.currency} on {first.start}, "
+            f"{first.terms} terms of {first.months} months on {first.basis}; {last.id} pays from {last.first}. «Now "
+            f"the rate steps|Rates are kept apart from the terms, so {n['file_rates']} is next»: what matters is "
+            "which step holds on the first day of each period, not on its due date."
+        ),
+    )
     floating = max(c.loans, key=lambda x: len(x.rates))
     j.remember(on_loans(c))
     with_extra = [x for x in c.loans if x.extra]
-    j.read(f"{n['folder']}/{n['file_extra']}", (
-        f"{floating.id} has {len(floating.rates)} steps, from {floating.rates[0][1] / 1000:.3f} % to "
-        f"{floating.rates[-1][1] / 1000:.3f} % as of {floating.rates[-1][0]}; «the annuities keep one rate, as expected|"
-        "no annuity is repriced, good, so one instalment each is right». «Third input|One table is left»: the special "
-        f"repayments, which shorten a loan «without changing its instalment|while the instalment stays put»."
-    ))  # fmt: skip
+    j.read(
+        f"{n['folder']}/{n['file_extra']}",
+        (
+            f"{floating.id} has {len(floating.rates)} steps, from {floating.rates[0][1] / 1000:.3f} % to "
+            f"{floating.rates[-1][1] / 1000:.3f} % as of {floating.rates[-1][0]}; «the annuities keep one rate, as "
+            "expected|no annuity is repriced, good, so one instalment each is right». «Third input|One table is "
+            "left»: the special repayments, which shorten a loan «without changing its instalment|while the "
+            "instalment stays put»."
+        ),
+    )
     if with_extra and j.optional():
         x = with_extra[0]
         day, cents = next(iter(x.extra.items()))
-        j.search(f"{n['f_frac']}|{n['f_round']}", (
-            f"{len(with_extra)} of {len(c.loans)} loans were paid down early, {x.id} by {shown(cents)} on {day} for one. "
-            f"Before I write the schedule I check «who else uses|where the code base already calls» `{n['f_frac']}` and "
-            f"`{n['f_round']}`, «so that I call them with the same argument order|to follow the calling order in use», "
-            "and that nobody divides by 360 by hand."
-        ), ".", "*.py")  # fmt: skip
+        j.search(
+            f"{n['f_frac']}|{n['f_round']}",
+            (
+                f"{len(with_extra)} of {len(c.loans)} loans were paid down early, {x.id} by {shown(cents)} on {day} "
+                "for one. Before I write the schedule I check «who else uses|where the code base already calls» "
+                f"`{n['f_frac']}` and `{n['f_round']}`, «so that I call them with the same argument order|to follow "
+                "the calling order in use», and that nobody divides by 360 by hand."
+            ),
+            ".",
+            "*.py",
+        )
 
 
 def _mistakes(c: Loans) -> list[str]:
@@ -75,46 +95,72 @@ def _fix(c: Loans, j: Journal, kind: str, path: str, found: dict[str, int]) -> N
     good, raw, extra = _lines(c)
     key, gap = next(iter(found.items()))
     if kind == "exact":
-        j.edit(path, (
-            f"{len(found)} balances «miss the letters by cents|are off by small amounts», {key} by {shown(gap)}: «the "
-            "signature of a rounding that comes too late|that is not a wrong rate, that is rounding». I carried interest "
-            f"unrounded through the schedule and rounded only what is shown. The policy rounds at every due date, and the "
-            f"next `{n['opening']}` builds on it, so `{n['f_round']}` belongs «inside the loop|on the interest line itself»."
-        ), (f"{n['interest']} = {raw}\n", f"{n['interest']} = {good}\n"),
+        j.edit(
+            path,
+            (
+                f"{len(found)} balances «miss the letters by cents|are off by small amounts», {key} by {shown(gap)}: "
+                "«the signature of a rounding that comes too late|that is not a wrong rate, that is rounding». I "
+                "carried interest unrounded through the schedule and rounded only what is shown. The policy rounds "
+                f"at every due date, and the next `{n['opening']}` builds on it, so `{n['f_round']}` belongs «inside "
+                "the loop|on the interest line itself»."
+            ),
+            (f"{n['interest']} = {raw}\n", f"{n['interest']} = {good}\n"),
             again=f"I look at the loop again to be sure that {n['principal']} for {key} is now taken from the rounded "
-            f"{n['interest']} and that no second rounding has crept in below it.")  # fmt: skip
+            f"{n['interest']} and that no second rounding has crept in below it.",
+        )
     else:
-        j.edit(path, (
-            f"{key} differs by {shown(gap)}, «far too much for rounding|which no rounding explains», and the loans that "
-            f"differ ({', '.join(found)}) are «exactly those|just the ones» in {n['file_extra']} with dates before "
-            f"{c.w.year_end}. I left the special repayments as a zero placeholder in `{n['f_schedule']}`; they must be "
-            "looked up by due date and may not exceed what is left after the instalment."
-        ), (f"extra = {WRONG_EXTRA}\n", f"extra = {extra}\n"),
+        j.edit(
+            path,
+            (
+                f"{key} differs by {shown(gap)}, «far too much for rounding|which no rounding explains», and the "
+                f"loans that differ ({', '.join(found)}) are «exactly those|just the ones» in {n['file_extra']} with "
+                f"dates before {c.w.year_end}. I left the special repayments as a zero placeholder in "
+                f"`{n['f_schedule']}`; they must be looked up by due date and may not exceed what is left after the "
+                "instalment."
+            ),
+            (f"extra = {WRONG_EXTRA}\n", f"extra = {extra}\n"),
             again=f"Checking the corrected line for {key} in place: the cap has to use the balance less "
-            f"{n['principal']}, not the opening one.")  # fmt: skip
+            f"{n['principal']}, not the opening one.",
+        )
 
 
 def _confirm(c: Loans, j: Journal, path: str) -> None:
     n, kinds = c.n, _mistakes(c)
     check = f"{n['calc']}/{n['mod_check']}.py"
-    j.read(f"{n['folder']}/{n['file_letters']}", (
-        f"«The schedules look plausible|Nothing looks absurd», but plausible is not agreed. {n['file_letters']} holds what "
-        f"the lenders say at {c.w.year_end}, balance and accrued interest for each `{n['k_id']}`; «I read it before "
-        "comparing by machine|a look first», so that I know its columns and whether anyone reports another currency."
-    ))  # fmt: skip
-    j.write(check, render(j.r, "loans_check.py", n), (
-        f"A comparison by eye over {2 * len(c.loans)} figures «would be careless|is how errors slip by». I write a small "
-        f"check that imports `{n['f_figures']}` from {n['mod_loans']} and prints ours, the lender's and the gap; the "
-        f"first letter, {c.loans[0].lender}, gives {shown(c.right[c.loans[0].id]['balance'])} for {c.loans[0].id}."
-    ))  # fmt: skip
+    j.read(
+        f"{n['folder']}/{n['file_letters']}",
+        (
+            f"«The schedules look plausible|Nothing looks absurd», but plausible is not agreed. {n['file_letters']} "
+            f"holds what the lenders say at {c.w.year_end}, balance and accrued interest for each `{n['k_id']}`; «I "
+            "read it before comparing by machine|a look first», so that I know its columns and whether anyone "
+            "reports another currency."
+        ),
+    )
+    j.write(
+        check,
+        render(j.r, "loans_check.py", n),
+        (
+            f"A comparison by eye over {2 * len(c.loans)} figures «would be careless|is how errors slip by». I write "
+            f"a small check that imports `{n['f_figures']}` from {n['mod_loans']} and prints ours, the lender's and "
+            f"the gap; the first letter, {c.loans[0].lender}, gives {shown(c.right[c.loans[0].id]['balance'])} for "
+            f"{c.loans[0].id}."
+        ),
+    )
     for k, kind in enumerate(kinds):
         found = _off(c, kinds[k:])
-        j.run(f"python3 -m {n['calc']}.{n['mod_check']}" + (" | grep -v ' 0.00$'" if k else ""), (
-            "«Now the moment of truth|Let us see where we stand» against the letters." if not k else
-            f"«That should settle the first kind of difference|One cause is gone»; I run the comparison again and hide "
-            f"the lines without a gap. {len(found)} loans can still differ if the second cause I suspect is real."
-        ) + f" I expect {c.loans[-1].id} at {shown(c.right[c.loans[-1].id]['balance'])} and accrued interest of "
-            f"{shown(c.right[c.loans[-1].id]['accrued'])} if its day basis {c.loans[-1].basis} is applied well.")  # fmt: skip
+        j.run(
+            f"python3 -m {n['calc']}.{n['mod_check']}" + (" | grep -v ' 0.00$'" if k else ""),
+            (
+                "«Now the moment of truth|Let us see where we stand» against the letters."
+                if not k
+                else "«That should settle the first kind of difference|One cause is gone»; I run the "
+                "comparison again and "
+                f"hide the lines without a gap. {len(found)} loans can still differ if the second cause I suspect is "
+                "real."
+            )
+            + f" I expect {c.loans[-1].id} at {shown(c.right[c.loans[-1].id]['balance'])} and accrued interest of "
+            f"{shown(c.right[c.loans[-1].id]['accrued'])} if its day basis {c.loans[-1].basis} is applied well.",
+        )
         _fix(c, j, kind, path, _only_extra(c, found) if kind == "extras" else found)
 
 
@@ -128,32 +174,77 @@ def _own_tests(c: Loans, j: Journal) -> None:
     sample = c.loans[::2] if w.size == "medium" else c.loans
     first = {x.id: w.cents(x.principal * x.rate(x.start) * arith.span(x.start, x.first, x.basis)) for x in sample}
     ends = {x.id: arith.shift(x.first, (x.terms - 1) * x.months) for x in c.loans}
-    names = test_names(w) | n | {
-        "first_interest": "\n".join(f'    "{k}": "{arith.plain(v)}",' for k, v in first.items()),
-        "contract_end": "\n".join(f'    "{k}": "{v}",' for k, v in ends.items()),
-    }  # fmt: skip
+    names = (
+        test_names(w)
+        | n
+        | {
+            "first_interest": "\n".join(f'    "{k}": "{arith.plain(v)}",' for k, v in first.items()),
+            "contract_end": "\n".join(f'    "{k}": "{v}",' for k, v in ends.items()),
+        }
+    )
     names["y1"], names["feb"] = str(int(names["y0"]) + 1), str(29 if (int(names["y0"]) + 1) % 4 == 0 else 28)
     key, value = next(iter(first.items()))
-    j.write(where, render(j.r, "test_loans.py", names), (
-        f"«Before I write the result I pin it down|What the letters cannot show is the rest of each schedule», so I add tests with figures that I worked out from the contracts: {key} starts with {shown(value)} of interest, "
-        f"{c.loans[-1].id} may not run past {ends[c.loans[-1].id]}. Every loan has to be repaid to zero, and every balance carried on unchanged."
-    ))  # fmt: skip
-    j.run(f"python3 -m unittest tests.test_{n['calc']}_{n['mod_loans']} -v", (
-        f"The tests use {n['f_schedule']} directly, on the real terms rather than on toy loans. I run only this module, verbosely, to see that all five are picked up and that the subtests for {', '.join(list(first)[:3])} hold."
-    ))  # fmt: skip
+    j.write(
+        where,
+        render(j.r, "test_loans.py", names),
+        (
+            "«Before I write the result I pin it down|What the letters cannot show is the rest of each schedule», so "
+            f"I add tests with figures that I worked out from the contracts: {key} starts with {shown(value)} of "
+            f"interest, {c.loans[-1].id} may not run past {ends[c.loans[-1].id]}. Every loan has to be repaid to "
+            "zero, and every balance carried on unchanged."
+        ),
+    )
+    j.run(
+        f"python3 -m unittest tests.test_{n['calc']}_{n['mod_loans']} -v",
+        (
+            f"The tests use {n['f_schedule']} directly, on the real terms rather than on toy loans. I run only this "
+            "module, verbosely, to see that all five are picked up and that the subtests for "
+            f"{', '.join(list(first)[:3])} hold."
+        ),
+    )
 
 
 def _schedules(c: Loans, j: Journal) -> None:
-    n, module = c.n, f"python3 -m {c.n['calc']}.{c.n['mod_loans']} --{c.n['opt_loan']}"
+    module = f"python3 -m {c.n['calc']}.{c.n['mod_loans']} --{c.n['opt_loan']}"
     shown_loans = c.loans[:1] if c.w.size == "medium" else [c.loans[0], c.loans[1], c.loans[-1]]
     for k, x in enumerate(shown_loans):
         f, rows = c.right[x.id], schedule(x, c.w)
-        j.run(f"{module} {x.id}", (
-            f"{'«To trust the schedule I walk through one loan|A row by row look at one loan comes first»' if not k else '«Another style of loan|A second pair of eyes on a different profile»'}: "
-            f"{x.id}, {x.style}, {x.basis}, {x.terms} terms. By hand its first period from {x.start} to {rows[0][0]} bears "
-            f"{shown(c.w.cents(rows[0][2]))} on {shown(x.principal)}; the table «has to start with that|must open with "
-            f"this figure», and by {c.w.year_end} I look for a balance near {shown(f['balance'])}."
-        ))  # fmt: skip
+        j.run(
+            f"{module} {x.id}",
+            (
+                f"{_WALKS[min(k, 1)]}: {x.id}, {x.style}, {x.basis}, {x.terms} terms. By hand its first period from "
+                f"{x.start} to {rows[0][0]} bears {shown(c.w.cents(rows[0][2]))} on {shown(x.principal)}; the table "
+                f"«has to start with that|must open with this figure», and by {c.w.year_end} I look for a balance "
+                f"near {shown(f['balance'])}."
+            ),
+        )
+
+
+def _finish(c: Loans, j: Journal) -> None:
+    n = c.n
+    worst = max(c.right.items(), key=lambda kv: kv[1]["expense"])
+    j.run(
+        f"python3 -m {n['calc']}.{n['mod_loans']} --{n['opt_write']} {n['file_out']} && python3 -m "
+        f"{n['calc']}.{n['mod_check']} --{n['opt_save']} out/{n['mod_check']}.csv | tail -n {2 * len(c.loans) + 1}",
+        (
+            "«With that the letters should agree to the cent|All causes found are fixed», so this run writes "
+            f"{n['file_out']} and repeats the comparison right after it. The largest {n['o_expense']} ought to be "
+            f"{worst[0]} with {shown(worst[1]['expense'])}, of which {shown(worst[1]['accrued'])} is the accrual at "
+            f"{c.w.year_end}."
+        ),
+        effects=True,
+    )
+    if c.w.size == "long":
+        j.read(
+            n["file_out"],
+            (
+                f"No gap is left in {2 * len(c.loans)} comparisons. I read the file back as the next reader gets it: "
+                f"the keys {n['o_balance']}, {n['o_accrued']}, {n['o_expense']}, {n['o_current']}, {n['o_total']}, "
+                f"amounts as text with two decimals. {c.loans[1].id} must say "
+                f"{shown(c.right[c.loans[1].id]['current'])} for {n['o_current']}."
+            ),
+        )
+    j.tick(c.label)
 
 
 def play(c: Loans, j: Journal) -> None:
@@ -165,17 +256,24 @@ def play(c: Loans, j: Journal) -> None:
         "line_interest": raw if "exact" in kinds else good,
         "line_extra": WRONG_EXTRA if "extras" in kinds else extra,
     }
-    j.write(path, render(j.r, "loans.py", names), (
-        f"«That is enough to write the calculation|Now I can write it down». `{n['f_schedule']}` builds one row a due date, "
-        f"`{n['f_at']}` gives balance and accrual on any day, so the {n['o_expense']} falls out of {c.w.prev_end} and "
-        f"{c.w.year_end}. «Month arithmetic goes from the first due date|Due dates always count from `{n['k_first']}`», so "
-        "that a 31 returns after February."
-    ))  # fmt: skip
-    j.run(f"python3 -m {n['calc']}.{n['mod_loans']}", (
-        f"First run over all {len(c.loans)} facilities, nothing written yet. «Rough expectations|What I expect»: balances "
-        f"below the drawn {shown(sum(x.principal for x in c.loans))} {c.w.currency} in total, bullets untouched, and "
-        f"accruals of at most one period's interest each."
-    ))  # fmt: skip
+    j.write(
+        path,
+        render(j.r, "loans.py", names),
+        (
+            f"«That is enough to write the calculation|Now I can write it down». `{n['f_schedule']}` builds one row a "
+            f"due date, `{n['f_at']}` gives balance and accrual on any day, so the {n['o_expense']} falls out of "
+            f"{c.w.prev_end} and {c.w.year_end}. «Month arithmetic goes from the first due date|Due dates always "
+            f"count from `{n['k_first']}`», so that a 31 returns after February."
+        ),
+    )
+    j.run(
+        f"python3 -m {n['calc']}.{n['mod_loans']}",
+        (
+            f"First run over all {len(c.loans)} facilities, nothing written yet. «Rough expectations|What I expect»: "
+            f"balances below the drawn {shown(sum(x.principal for x in c.loans))} {c.w.currency} in total, bullets "
+            "untouched, and accruals of at most one period's interest each."
+        ),
+    )
     if c.w.size == "long":
         _schedules(c, j)
     _confirm(c, j, path)
@@ -183,16 +281,4 @@ def play(c: Loans, j: Journal) -> None:
         _schedules(c, j)
     if j.optional(2):
         _own_tests(c, j)
-    worst = max(c.right.items(), key=lambda kv: kv[1]["expense"])
-    j.run(f"python3 -m {n['calc']}.{n['mod_loans']} --{n['opt_write']} {n['file_out']} && python3 -m {n['calc']}.{n['mod_check']} --{n['opt_save']} out/{n['mod_check']}.csv | tail -n {2 * len(c.loans) + 1}", (
-        f"«With that the letters should agree to the cent|All causes found are fixed», so this run writes {n['file_out']} "
-        f"and repeats the comparison right after it. The largest {n['o_expense']} ought to be {worst[0]} with "
-        f"{shown(worst[1]['expense'])}, of which {shown(worst[1]['accrued'])} is the accrual at {c.w.year_end}."
-    ), effects=True)  # fmt: skip
-    if c.w.size == "long":
-        j.read(n["file_out"], (
-            f"No gap is left in {2 * len(c.loans)} comparisons. I read the file back as the next reader gets it: the keys "
-            f"{n['o_balance']}, {n['o_accrued']}, {n['o_expense']}, {n['o_current']}, {n['o_total']}, amounts as text with "
-            f"two decimals. {c.loans[1].id} must say {shown(c.right[c.loans[1].id]['current'])} for {n['o_current']}."
-        ))  # fmt: skip
-    j.tick(c.label)
+    _finish(c, j)

@@ -141,8 +141,16 @@ class Receivables:
             )
             due = self.w.year_end - timedelta(days=age)
             size = r.randint(20_000, 9_000_000) * (-1 if k % 17 == 9 else 1)
-            items.append(Item(f"{'CN' if size < 0 else 'RE'}{number}", r.choice(self.customers), due - timedelta(days=r.choice((14, 30, 30, 45, 60))), due,
-                              r.choice((currencies[0], *currencies)), size))  # fmt: skip
+            items.append(
+                Item(
+                    f"{'CN' if size < 0 else 'RE'}{number}",
+                    r.choice(self.customers),
+                    due - timedelta(days=r.choice((14, 30, 30, 45, 60))),
+                    due,
+                    r.choice((currencies[0], *currencies)),
+                    size,
+                )
+            )
         return items
 
     def age(self, *, net: bool = True, edge: bool = True) -> dict[str, tuple[int, int]]:
@@ -161,14 +169,25 @@ class Receivables:
     def files(self) -> dict[str, str]:
         n, r, base = self.n, self.w.part("receivable files"), self.n["folder"] + "/"
         items = [
-            {n["k_invoice"]: x.invoice, n["k_customer"]: x.customer.number, "issued": x.issued.isoformat(), n["k_due"]: x.due.isoformat(),
-             "currency": x.currency, n["k_open"]: arith.plain(x.open)}
+            {
+                n["k_invoice"]: x.invoice,
+                n["k_customer"]: x.customer.number,
+                "issued": x.issued.isoformat(),
+                n["k_due"]: x.due.isoformat(),
+                "currency": x.currency,
+                n["k_open"]: arith.plain(x.open),
+            }
             for x in self.items
-        ]  # fmt: skip
+        ]
         people = [
-            {n["k_customer"]: c.number, "name": c.name, n["k_cover"]: str(c.cover), n["k_specific"]: "" if c.specific is None else str(c.specific)}
+            {
+                n["k_customer"]: c.number,
+                "name": c.name,
+                n["k_cover"]: str(c.cover),
+                n["k_specific"]: "" if c.specific is None else str(c.specific),
+            }
             for c in self.customers
-        ]  # fmt: skip
+        ]
         rates = [{"currency": c, n["k_rate"]: f"{float(x):.6f}"} for c, x in self.rates.items()]
         control = [
             {n["k_bucket"]: k, "control_gross": arith.plain(g), "control_allowance": arith.plain(a)}
@@ -187,21 +206,29 @@ class Receivables:
     def policy(self) -> str:
         n = self.n
         rows = "".join(
-            f"| `{name}` | {'more' if limit is None else ('not overdue' if not limit else f'up to and including {limit}')} | {rate / 100:.2f} % |\n"
+            f"| `{name}` | "
+            f"{'more' if limit is None else ('not overdue' if not limit else f'up to and including {limit}')} | "
+            f"{rate / 100:.2f} % |\n"
             for limit, name, rate in self.buckets
         )
         return (
-            f"- «Age is counted in days from|Days overdue run from» `{n['k_due']}` to the reporting date; «an item due on that day is not overdue|due on the day itself means not overdue».\n\n| «bucket|band» | days overdue | loss rate |\n|---|---|---:|\n{rows}\n"
-            f"- `{n['k_open']}` is translated at `{n['k_rate']}` and rounded per item: that is `{n['o_gross']}`.\n"
-            f"- `{n['o_loss']}`, per item: «gross without {self.tax} % sales tax|the amount net of {self.tax} % sales tax (gross / {1 + self.tax / 100:.2f})», less the insured share (`{n['k_cover']}`), times the rate; `{n['k_specific']}` «of a customer replaces the bucket's rate|goes before the bucket's rate». Rounded once, at the end.\n"
-            "- Credit notes stay in their own bucket and «carry no allowance|never reduce an allowance».\n"
+            f"- «Age is counted in days from|Days overdue run from» `{n['k_due']}` to the reporting date; «an item "
+            "due on that day is not overdue|due on the day itself means not overdue».\n\n| «bucket|band» | days "
+            f"overdue | loss rate |\n|---|---|---:|\n{rows}\n- `{n['k_open']}` is translated at `{n['k_rate']}` and "
+            f"rounded per item: that is `{n['o_gross']}`.\n- `{n['o_loss']}`, per item: «gross without {self.tax} % "
+            f"sales tax|the amount net of {self.tax} % sales tax (gross / {1 + self.tax / 100:.2f})», less the "
+            f"insured share (`{n['k_cover']}`), times the rate; `{n['k_specific']}` «of a customer replaces the "
+            "bucket's rate|goes before the bucket's rate». Rounded once, at the end.\n- Credit notes stay in their "
+            "own bucket and «carry no allowance|never reduce an allowance».\n"
         )
 
     def ask(self) -> str:
         n = self.n
         return (
-            f"«Receivables|Trade debtors»: {len(self.items)} open items in `{n['folder']}/`. {n['file_out']} with `{n['o_buckets']}` (by bucket name {n['o_gross']} and {n['o_loss']}) and `{n['o_total']}` (both for everything). "
-            f"«Credit control has its own result in {n['file_control']}; it is agreed with the auditors.|{n['file_control']} is what credit control and auditors agreed on.»"
+            f"«Receivables|Trade debtors»: {len(self.items)} open items in `{n['folder']}/`. {n['file_out']} with "
+            f"`{n['o_buckets']}` (by bucket name {n['o_gross']} and {n['o_loss']}) and `{n['o_total']}` (both for "
+            f"everything). «Credit control has its own result in {n['file_control']}; it is agreed with the "
+            f"auditors.|{n['file_control']} is what credit control and auditors agreed on.»"
         )
 
     def truth(self) -> Truth:

@@ -20,28 +20,41 @@ def on_loans(c: Loans) -> list[str]:
         rate = x.rates[0][1]
         first = w.cents(x.principal * x.rate(x.start) * arith.span(x.start, x.first, x.basis))
         found.append(
-            f"«In plain figures|To have a yardstick», {rate / 1000:.3f} % on {shown(x.principal)} makes {shown(w.cents(Fraction(x.principal * rate, 100_000)))} a year for {x.id}; the days from {x.start} to {x.first} on {x.basis} bear {shown(first)} of it."
+            f"«In plain figures|To have a yardstick», {rate / 1000:.3f} % on {shown(x.principal)} makes "
+            f"{shown(w.cents(Fraction(x.principal * rate, 100_000)))} a year for {x.id}; the days from {x.start} to "
+            f"{x.first} on {x.basis} bear {shown(first)} of it."
         )
         end = arith.shift(x.first, (x.terms - 1) * x.months)
         found.append(
-            f"«The contract of|By its terms» {x.id} runs until {end}, {'well ' if (end - w.year_end).days > 500 else ''}after {w.year_end}, so `{n['o_current']}` «takes in|covers» at most {12 // x.months} of its dates, {'all without principal until the end' if x.style == 'bullet' else 'each with a part of the principal'}."
+            f"«The contract of|By its terms» {x.id} runs until {end}, "
+            f"{'well ' if (end - w.year_end).days > 500 else ''}after {w.year_end}, so `{n['o_current']}` «takes "
+            f"in|covers» at most {12 // x.months} of its dates, "
+            f"{'all without principal until the end' if x.style == 'bullet' else 'each with a part of the principal'}."
         )
         for a, b in zip(x.rates, x.rates[1:], strict=False):
             found.append(
-                f"{x.id} «steps|moves|goes» from {a[1] / 1000:.3f} % to {b[1] / 1000:.3f} % on {b[0]}: «a period under way on that day keeps the old rate|whatever period has begun before that day stays at the old rate», a difference of {shown(w.cents(Fraction(x.principal * abs(a[1] - b[1]), 100_000)))} a year on the full {shown(x.principal)}."
+                f"{x.id} «steps|moves|goes» from {a[1] / 1000:.3f} % to {b[1] / 1000:.3f} % on {b[0]}: «a period "
+                "under way on that day keeps the old rate|whatever period has begun before that day stays at the old "
+                f"rate», a difference of {shown(w.cents(Fraction(x.principal * abs(a[1] - b[1]), 100_000)))} a year "
+                f"on the full {shown(x.principal)}."
             )
         for day, cents in x.extra.items():
             share = Fraction(100 * cents, x.principal)
             found.append(
-                f"The {shown(cents)} paid on {day} for {x.id} «are|make up» {float(share):.1f} % of its principal, «too much to hide in rounding|so forgetting them would show at once», and they «save|spare» about {shown(w.cents(Fraction(cents * rate, 100_000)))} of interest a year."
+                f"The {shown(cents)} paid on {day} for {x.id} «are|make up» {float(share):.1f} % of its principal, "
+                "«too much to hide in rounding|so forgetting them would show at once», and they «save|spare» about "
+                f"{shown(w.cents(Fraction(cents * rate, 100_000)))} of interest a year."
             )
         other = c.loans[(k + 1) % len(c.loans)]
         found.append(
-            f"{x.lender} ({x.id}, {x.basis}) and {other.lender} ({other.id}, {other.basis}) «are a good pair to compare|show two ways of counting»: the {(x.first - x.start).days} calendar days of the one's first period against {(other.first - other.start).days} of the other's."
+            f"{x.lender} ({x.id}, {x.basis}) and {other.lender} ({other.id}, {other.basis}) «are a good pair to "
+            f"compare|show two ways of counting»: the {(x.first - x.start).days} calendar days of the one's first "
+            f"period against {(other.first - other.start).days} of the other's."
         )
         if x.style == "linear":
             found.append(
-                f"Linear means {shown(w.cents(Fraction(x.principal, x.terms)))} per date for {x.id}, «{x.terms} times but for the last|with a last one that takes the cents»."
+                f"Linear means {shown(w.cents(Fraction(x.principal, x.terms)))} per date for {x.id}, «{x.terms} times "
+                "but for the last|with a last one that takes the cents»."
             )
     return found
 
@@ -57,26 +70,31 @@ def on_returns(c: Returns) -> list[str]:
                 found.append(
                     f"«In {year} alone|During {year}» {p.name} called {shown(cents)}"
                     + (
-                        f" and paid back {shown(years[year, 'back'])}, «a net change of|net» {shown(years[year, 'back'] - cents)}."
+                        f" and paid back {shown(years[year, 'back'])}, «a net change of|net» "
+                        f"{shown(years[year, 'back'] - cents)}."
                         if (year, "back") in years
                         else ", «without any payout yet|and nothing came back in that year»."
                     )
                 )
             elif kind == "fee":
                 found.append(
-                    f"{c.n['w_fee']} lines of {p.slug} in {year}: {shown(cents)}, «which only counts if the sign is right|small, but they belong to paid-in»."
+                    f"{c.n['w_fee']} lines of {p.slug} in {year}: {shown(cents)}, «which only counts if the sign is "
+                    "right|small, but they belong to paid-in»."
                 )
         calls = [x for x in p.flows if x[1] == "call"]
         backs = [x for x in p.flows if x[1] == "back"]
         big = max(p.flows, key=lambda x: x[2])
         found.append(
-            f"«The first|Its first» payout of {p.slug} came on {backs[0][0]} ({backs[0][3]}, {shown(backs[0][2])}), {(backs[0][0] - calls[0][0]).days} days after the first call «of|over» {shown(calls[0][2])}."
+            f"«The first|Its first» payout of {p.slug} came on {backs[0][0]} ({backs[0][3]}, {shown(backs[0][2])}), "
+            f"{(backs[0][0] - calls[0][0]).days} days after the first call «of|over» {shown(calls[0][2])}."
         )
         found.append(
-            f"The «largest|biggest» entry of {p.slug} is {big[3]} on {big[0]} with {shown(big[2])}; «the rate leans on it|a wrong date there would move the rate most»."
+            f"The «largest|biggest» entry of {p.slug} is {big[3]} on {big[0]} with {shown(big[2])}; «the rate leans "
+            "on it|a wrong date there would move the rate most»."
         )
         found.append(
-            f"{p.slug} spans {(p.flows[-1][0] - p.flows[0][0]).days / 365:.1f} years with {len(p.flows)} entries, {len(calls)} calls averaging {shown(sum(x[2] for x in calls) // len(calls))}."
+            f"{p.slug} spans {(p.flows[-1][0] - p.flows[0][0]).days / 365:.1f} years with {len(p.flows)} entries, "
+            f"{len(calls)} calls averaging {shown(sum(x[2] for x in calls) // len(calls))}."
         )
     return found
 
@@ -90,14 +108,19 @@ def on_group(c: Consolidation) -> list[str]:
                 sums[line] += cents
             elif cents > 0 and account != b.internal["shares"]:
                 found.append(
-                    f"{e.code} has {shown(cents)} {e.currency} on {account} with {partner}; at {six(b.average[e.currency] if line in RESULT else b.closing[e.currency])} that is {shown(w.cents(cents * (b.average[e.currency] if line in RESULT else b.closing[e.currency])))} {w.currency}, «and {partner} should have the same less cents|to be found at {partner} but for rounding»."
+                    f"{e.code} has {shown(cents)} {e.currency} on {account} with {partner}; at "
+                    f"{six(b.average[e.currency] if line in RESULT else b.closing[e.currency])} that is "
+                    f"{shown(w.cents(cents * (b.average[e.currency] if line in RESULT else b.closing[e.currency])))} "
+                    f"{w.currency}, «and {partner} should have the same less cents|to be found at {partner} but for "
+                    "rounding»."
                 )
         for line, cents in sums.items():
             if line in ("capital", "earnings") or (len(b.entities) > 4 and len(line) % 2):
                 continue
             at = b.average[e.currency] if line in RESULT else b.closing[e.currency]
             found.append(
-                f"{'Third-party ' if line in ('revenue', 'cost') else ''}`{n['w_' + line]}` of {e.code} «adds up to|comes to|totals» {shown(cents)} {e.currency}"
+                f"{'Third-party ' if line in ('revenue', 'cost') else ''}`{n['w_' + line]}` of {e.code} «adds up "
+                f"to|comes to|totals» {shown(cents)} {e.currency}"
                 + (
                     f", {shown(w.cents(cents * at))} {w.currency} at {six(at)}"
                     if e.currency != w.currency

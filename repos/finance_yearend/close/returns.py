@@ -82,8 +82,20 @@ def rate(flows: list[tuple[date, int]]) -> float:
     return (low + high) / 2
 
 
-def measure(p: Position, w: World, hurdle: Fraction, *, fees: bool = True, cut: bool = True) -> dict[str, object]:
-    """paid, back: cents; irr: float; npv: cents; dpi, tvpi: decimal strings. fees, cut: False makes the draft's mistakes
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """paid, back, npv: cents; irr: fraction a year; dpi, tvpi: decimal strings."""
+
+    paid: int
+    back: int
+    irr: float
+    npv: int
+    dpi: str
+    tvpi: str
+
+
+def measure(p: Position, w: World, hurdle: Fraction, *, fees: bool = True, cut: bool = True) -> Measure:
+    """fees, cut: False makes the draft's mistakes
     (fees left out of the outflows, flows after the year end taken in)."""
     flows = [x for x in p.flows if x[0] <= w.year_end or not cut]
     out = ("call", "fee") if fees else ("call",)
@@ -98,8 +110,7 @@ def measure(p: Position, w: World, hurdle: Fraction, *, fees: bool = True, cut: 
         scaled = arith.nearest(Fraction(a * 10_000, paid), w.mode)
         return f"{scaled // 10_000}.{scaled % 10_000:04d}"
 
-    return {"paid": paid, "back": back, "irr": rate(signed), "npv": round(npv), "dpi": quotient(back),
-            "tvpi": quotient(back + nav)}  # fmt: skip
+    return Measure(paid, back, rate(signed), round(npv), quotient(back), quotient(back + nav))
 
 
 def names(r: random.Random, w: World) -> dict[str, str]:
@@ -172,10 +183,14 @@ class Returns:
             ]
             found[f"{n['folder']}/{p.slug}.csv"] = csv_text(self.w.part("x"), self._columns, rows, shuffle=False)
         rows = [
-            {"position": p.slug, "name": p.name, n["s_paid"]: arith.plain(self.right[p.slug]["paid"]),  # type: ignore[arg-type]
-             n["s_back"]: arith.plain(self.right[p.slug]["back"])}  # type: ignore[arg-type]
+            {
+                "position": p.slug,
+                "name": p.name,
+                n["s_paid"]: arith.plain(self.right[p.slug].paid),
+                n["s_back"]: arith.plain(self.right[p.slug].back),
+            }
             for p in self.positions
-        ]  # fmt: skip
+        ]
         found[n["statement"]] = csv_text(self.w.part("statement"), list(rows[0]), rows)
         return found
 
@@ -185,38 +200,39 @@ class Returns:
     def policy(self) -> str:
         n = self.n
         return (
-            f"- «Amounts are unsigned; the sign follows from|Files carry positive amounts, the direction is in» `{n['k_kind']}`: "
-            f"`{n['w_call']}` and `{n['w_fee']}` are paid by us, `{n['w_back']}` and `{n['w_nav']}` are «ours|received or held»."
-            f" «Fees are drawn on top of capital and count as paid-in.|A fee is paid-in money like a capital call.»\n"
-            f"- `{n['w_nav']}` is the value at the reporting date, taken as a last inflow. «Postings dated after the reporting "
-            "date are left out|Later postings belong to next year and are ignored».\n"
-            f"- `{n['o_irr']}`: annual rate, ACT/365 from the first flow, as a fraction, «right to|exact within» 0.000001. "
-            f"`{n['o_npv']}`: value at the first flow's date with {n['hurdle']} a year, same day basis, in cents.\n"
-            f"- `{n['o_dpi']}` = distributed / paid-in; `{n['o_tvpi']}` adds the `{n['w_nav']}`; «four decimals|both to four "
-            "decimals».\n"
+            "- «Amounts are unsigned; the sign follows from|Files carry positive amounts, the direction is in» "
+            f"`{n['k_kind']}`: `{n['w_call']}` and `{n['w_fee']}` are paid by us, `{n['w_back']}` and `{n['w_nav']}` "
+            "are «ours|received or held». «Fees are drawn on top of capital and count as paid-in.|A fee is paid-in "
+            f"money like a capital call.»\n- `{n['w_nav']}` is the value at the reporting date, taken as a last "
+            "inflow. «Postings dated after the reporting date are left out|Later postings belong to next year and "
+            f"are ignored».\n- `{n['o_irr']}`: annual rate, ACT/365 from the first flow, as a fraction, «right "
+            f"to|exact within» 0.000001. `{n['o_npv']}`: value at the first flow's date with {n['hurdle']} a year, "
+            f"same day basis, in cents.\n- `{n['o_dpi']}` = distributed / paid-in; `{n['o_tvpi']}` adds the "
+            f"`{n['w_nav']}`; «four decimals|both to four decimals».\n"
         )
 
     def ask(self) -> str:
         n = self.n
         return (
-            f"«Funds|Fund holdings|Private assets»: one CSV of flows for each of the {len(self.positions)} positions in "
-            f"`{n['folder']}/`, totals as the managers see them in `{n['statement']}`. «Write|I want|Please produce» {n['file_out']}: by file "
-            f"name (without .csv) {n['o_paid']}, {n['o_back']}, {n['o_irr']}, {n['o_npv']}, {n['o_dpi']}, {n['o_tvpi']}."
+            f"«Funds|Fund holdings|Private assets»: one CSV of flows for each of the {len(self.positions)} positions "
+            f"in `{n['folder']}/`, totals as the managers see them in `{n['statement']}`. «Write|I want|Please "
+            f"produce» {n['file_out']}: by file name (without .csv) {n['o_paid']}, {n['o_back']}, {n['o_irr']}, "
+            f"{n['o_npv']}, {n['o_dpi']}, {n['o_tvpi']}."
         )
 
     def truth(self) -> Truth:
         n, found = self.n, []
         for slug, f in self.right.items():
-            found += [([slug, n["o_" + k]], arith.plain(f[k]), CENT) for k in ("paid", "back", "npv")]  # type: ignore[arg-type]
-            found += [([slug, n["o_" + k]], str(f[k]), "0.00001") for k in ("dpi", "tvpi")]
-            found.append(([slug, n["o_irr"]], f"{f['irr']:.10f}", "0.000001"))
+            found += [([slug, n["o_" + k]], arith.plain(getattr(f, k)), CENT) for k in ("paid", "back", "npv")]
+            found += [([slug, n["o_" + k]], getattr(f, k), "0.00001") for k in ("dpi", "tvpi")]
+            found.append(([slug, n["o_irr"]], f"{f.irr:.10f}", "0.000001"))
         return {n["file_out"]: found}
 
     def headlines(self) -> list[tuple[str, str]]:
         return [
             (
                 f"{p.name}: return, total multiple",
-                f"{100 * float(self.right[p.slug]['irr']):.2f} %, {self.right[p.slug]['tvpi']}",
-            )  # type: ignore[arg-type]
+                f"{100 * self.right[p.slug].irr:.2f} %, {self.right[p.slug].tvpi}",
+            )
             for p in self.positions
         ]

@@ -19,7 +19,7 @@ def _cut(c: Returns) -> str:
 
 
 def _pct(c: Returns, p: Position) -> str:
-    return f"{100 * float(c.right[p.slug]['irr']):.4f} %"  # type: ignore[arg-type]
+    return f"{100 * c.right[p.slug].irr:.4f} %"
 
 
 def _mistakes(c: Returns) -> list[str]:
@@ -32,24 +32,33 @@ def _study(c: Returns, j: Journal) -> None:
     n = c.n
     listed = j.optional()
     if listed:
-        j.list(n["folder"], (
-        f"«The fund positions have a folder of their own|Now the holdings». Before opening anything in {n['folder']} I want the "
-        f"file names, because the result is keyed by them: the request speaks of {len(c.positions)} positions and "
-        f"{n['file_out']} «has to have just as many entries|must not miss one»."
-        ))  # fmt: skip
+        j.list(
+            n["folder"],
+            (
+                "«The fund positions have a folder of their own|Now the holdings». Before opening anything in "
+                f"{n['folder']} I want the file names, because the result is keyed by them: the request speaks of "
+                f"{len(c.positions)} positions and {n['file_out']} «has to have just as many entries|must not miss "
+                "one»."
+            ),
+        )
     count = c.w.part("files read").randint(1, 3) if c.w.size == "medium" else 4
     files: list[tuple[str, str]] = []
     before: Position | None = None
     for p in c.positions[:count]:
         if before is None:
-            say = (f"«{'As announced|There they are' if listed else 'Now the holdings|The fund positions next'}»: {len(c.positions)} files. I start with {p.name}: «does the file carry signs|are amounts signed»"
-                   f", how are `{n['w_fee']}` lines marked, and is anything dated after {c.w.year_end}?")  # fmt: skip
+            say = (
+                f"«{'As announced|There they are' if listed else 'Now the holdings|The fund positions next'}»: "
+                f"{len(c.positions)} files. I start with {p.name}: «does the file carry signs|are amounts signed», "
+                f"how are `{n['w_fee']}` lines marked, and is anything dated after {c.w.year_end}?"
+            )
         else:
             calls = [x for x in before.flows if x[1] == "call"]
-            say = (f"{before.slug} opens with {shown(before.flows[0][2])} on {before.flows[0][0]} and has {len(calls)} entries of kind "
-                   f"{n['w_call']}, the last {calls[-1][3]} over {shown(calls[-1][2])}; its {n['w_nav']} is "
-                   f"{shown(next(x[2] for x in before.flows if x[1] == 'nav'))}. «The next file, to see whether the layout holds|"
-                   f"One more of them, for comparison»: {p.slug}.")  # fmt: skip
+            say = (
+                f"{before.slug} opens with {shown(before.flows[0][2])} on {before.flows[0][0]} and has {len(calls)} "
+                f"entries of kind {n['w_call']}, the last {calls[-1][3]} over {shown(calls[-1][2])}; its {n['w_nav']} "
+                f"is {shown(next(x[2] for x in before.flows if x[1] == 'nav'))}. «The next file, to see whether the "
+                f"layout holds|One more of them, for comparison»: {p.slug}."
+            )
         files.append((f"{n['folder']}/{p.slug}.csv", say))
         before = p
     j.read_set(files)
@@ -60,11 +69,17 @@ def _study(c: Returns, j: Journal) -> None:
     pattern = f"{when.year}-{when.month:02d}-" if late else n["w_nav"]
     if not j.optional():
         return
-    j.search(pattern, (
-        f"In {before.slug} the {n['w_fee']} lines add up to {shown(sum(x[2] for x in before.flows if x[1] == 'fee'))}, too "
-        f"much to be careless with. «What about the tail|One more property matters»: which files carry lines around or after the "
-        f"reporting date? I search for {pattern} in all of them instead of reading every file to its end."
-    ), n["folder"], "*.csv")  # fmt: skip
+    j.search(
+        pattern,
+        (
+            f"In {before.slug} the {n['w_fee']} lines add up to "
+            f"{shown(sum(x[2] for x in before.flows if x[1] == 'fee'))}, too much to be careless with. «What about "
+            "the tail|One more property matters»: which files carry lines around or after the reporting date? I "
+            f"search for {pattern} in all of them instead of reading every file to its end."
+        ),
+        n["folder"],
+        "*.csv",
+    )
 
 
 def _gap(c: Returns, kinds: list[str]) -> list[tuple[Position, str, int]]:
@@ -73,7 +88,7 @@ def _gap(c: Returns, kinds: list[str]) -> list[tuple[Position, str, int]]:
     for p in c.positions:
         wrong = measure(p, c.w, c.hurdle, fees="fees" not in kinds, cut="cut" not in kinds)
         for key in ("paid", "back"):
-            gap = int(wrong[key]) - int(c.right[p.slug][key])  # type: ignore[call-overload]
+            gap = getattr(wrong, key) - getattr(c.right[p.slug], key)
             if gap:
                 found.append((p, key, gap))
     return found
@@ -83,20 +98,31 @@ def _fix(c: Returns, j: Journal, kind: str, path: str, found: list[tuple[Positio
     n = c.n
     if kind == "fees":
         p, _, gap = next(x for x in found if x[1] == "paid")
-        j.edit(path, (
-            f"{n['o_paid']} of {p.slug} is short by {shown(-gap)}, «which is exactly|and that is to the cent» the sum of its {n['w_fee']} "
-            f"lines: I treated them as money coming back. The policy counts a {n['w_fee']} as paid-in, so it belongs in "
-            "OUTFLOWS, and both multiples and the rate will fall."
-        ), (f"OUTFLOWS = {_out(c, False)}\n", f"OUTFLOWS = {_out(c, True)}\n"))  # fmt: skip
+        j.edit(
+            path,
+            (
+                f"{n['o_paid']} of {p.slug} is short by {shown(-gap)}, «which is exactly|and that is to the cent» the "
+                f"sum of its {n['w_fee']} lines: I treated them as money coming back. The policy counts a "
+                f"{n['w_fee']} as paid-in, so it belongs in OUTFLOWS, and both multiples and the rate will fall."
+            ),
+            (f"OUTFLOWS = {_out(c, False)}\n", f"OUTFLOWS = {_out(c, True)}\n"),
+        )
     else:
         p, _, gap = next(x for x in found if x[1] == "back")
-        j.edit(path, (
-            f"{p.slug} shows {shown(gap)} too much in {n['o_back']}. The file ends with {p.flows[-1][3]} on {p.flows[-1][0]}, after "
-            f"{c.w.year_end}: «I let next year's payout in|a posting of the new year». `{n['f_flows']}` has to skip such lines, otherwise the "
-            "rate is flattered as well."
-        ), (f"        day = date.fromisoformat({n['row']}[\"{n['k_day']}\"])\n",
-            f"        day = date.fromisoformat({n['row']}[\"{n['k_day']}\"])\n{_cut(c)}"),
-            again=f"A quick look at `{n['f_flows']}` as it is now; the {n['w_nav']} of {p.slug} on {c.w.year_end} itself must survive the cut.")  # fmt: skip
+        j.edit(
+            path,
+            (
+                f"{p.slug} shows {shown(gap)} too much in {n['o_back']}. The file ends with {p.flows[-1][3]} on "
+                f"{p.flows[-1][0]}, after {c.w.year_end}: «I let next year's payout in|a posting of the new year». "
+                f"`{n['f_flows']}` has to skip such lines, otherwise the rate is flattered as well."
+            ),
+            (
+                f'        day = date.fromisoformat({n["row"]}["{n["k_day"]}"])\n',
+                f'        day = date.fromisoformat({n["row"]}["{n["k_day"]}"])\n{_cut(c)}',
+            ),
+            again=f"A quick look at `{n['f_flows']}` as it is now; the {n['w_nav']} of {p.slug} on {c.w.year_end} "
+            "itself must survive the cut.",
+        )
 
 
 def _own_tests(c: Returns, j: Journal) -> None:
@@ -106,20 +132,71 @@ def _own_tests(c: Returns, j: Journal) -> None:
         return sum(x[2] for x in p.flows if x[1] == kind and x[0] <= c.w.year_end)
 
     stake, grown = r.randint(10, 900) * 100, r.randint(103, 119)
-    names = test_names(c.w) | n | {
-        "sums": "\n".join(
-            f'    "{p.slug}": ("{plain(total(p, "call"))}", "{plain(total(p, "fee"))}", "{plain(total(p, "back"))}"),' for p in c.positions
-        ),
-        "stake": str(stake), "half": str(stake // 2), "grown": str(grown), "pct": str(grown - 100),
-    }  # fmt: skip
+    names = (
+        test_names(c.w)
+        | n
+        | {
+            "sums": "\n".join(
+                f'    "{p.slug}": ("{plain(total(p, "call"))}", "{plain(total(p, "fee"))}", '
+                f'"{plain(total(p, "back"))}"),'
+                for p in c.positions
+            ),
+            "stake": str(stake),
+            "half": str(stake // 2),
+            "grown": str(grown),
+            "pct": str(grown - 100),
+        }
+    )
     p = c.positions[-1]
-    j.write(f"tests/test_{n['calc']}_{n['mod_returns']}.py", render(j.r, "test_returns.py", names), (
-        f"The statement says nothing about rates. So I write tests with known answers: {shown(stake * 100)} that grows by {grown - 100} per cent in a year, a halved stake, and for every position the value at its own rate. "
-        f"The sums of {p.slug} are in as well: {shown(total(p, 'call'))} called, {shown(total(p, 'fee'))} of fees, {shown(total(p, 'back'))} back."
-    ))  # fmt: skip
-    j.run(f"python3 -m unittest tests.test_{n['calc']}_{n['mod_returns']} -v", (
-        f"Only these tests, with names, since a solver that stops early would pass the statement and still be wrong in the fifth decimal; {c.positions[0].slug} with {len(c.positions[0].flows)} entries is the hardest of them."
-    ))  # fmt: skip
+    j.write(
+        f"tests/test_{n['calc']}_{n['mod_returns']}.py",
+        render(j.r, "test_returns.py", names),
+        (
+            f"The statement says nothing about rates. So I write tests with known answers: {shown(stake * 100)} that "
+            f"grows by {grown - 100} per cent in a year, a halved stake, and for every position the value at its own "
+            f"rate. The sums of {p.slug} are in as well: {shown(total(p, 'call'))} called, {shown(total(p, 'fee'))} "
+            f"of fees, {shown(total(p, 'back'))} back."
+        ),
+    )
+    j.run(
+        f"python3 -m unittest tests.test_{n['calc']}_{n['mod_returns']} -v",
+        (
+            "Only these tests, with names, since a solver that stops early would pass the statement and still be "
+            f"wrong in the fifth decimal; {c.positions[0].slug} with {len(c.positions[0].flows)} entries is the "
+            "hardest of them."
+        ),
+    )
+
+
+def _finish(c: Returns, j: Journal) -> None:
+    n = c.n
+    if j.optional(2):
+        _own_tests(c, j)
+    best = max(c.positions, key=lambda p: c.right[p.slug].irr)
+    j.run(
+        f"python3 -m {n['calc']}.{n['mod_check']} && python3 -m {n['calc']}.{n['mod_returns']} --{n['opt_write']} "
+        f"{n['file_out']}",
+        (
+            f"With that the comparison must be empty of gaps, and I write {n['file_out']} in the same go. By my "
+            f"estimate {best.name} leads with about {_pct(c, best)}, {n['o_tvpi']} {c.right[best.slug].tvpi}."
+        ),
+        effects=True,
+    )
+    p = c.positions[len(c.positions) // 2]
+    if not j.optional():
+        j.tick(c.label)
+        return
+    j.run(
+        f"python3 -m {n['calc']}.{n['mod_returns']} --{n['opt_flows']} {p.slug}",
+        (
+            "All paid-in and distributed totals agree. A last look at one position with signs and a running balance, "
+            f"{p.name}: {_pct(c, p)} is only credible if early outflows carry most of the "
+            f"{shown(c.right[p.slug].paid)} and the {n['w_nav']} closes the list."
+        ),
+    )
+    if c.w.size == "long":
+        _second_method(c, j, p)
+    j.tick(c.label)
 
 
 def play(c: Returns, j: Journal) -> None:
@@ -127,48 +204,54 @@ def play(c: Returns, j: Journal) -> None:
     _study(c, j)
     path, check = f"{n['calc']}/{n['mod_returns']}.py", f"{n['calc']}/{n['mod_check']}.py"
     names = n | {"outflows": _out(c, "fees" not in kinds), "line_cut": "" if "cut" in kinds else _cut(c)}
-    j.write(path, render(j.r, "returns.py", names), (
-        f"The layout is the same everywhere, so one reader will do. I solve the rate with Newton steps, held inside a bracket so that a "
-        f"losing position cannot run away, and take the {n['o_npv']} at {n['hurdle']} in Decimal, since it is wanted to the cent; "
-        f"the rate itself only needs six decimals."
-    ))  # fmt: skip
+    j.write(
+        path,
+        render(j.r, "returns.py", names),
+        (
+            "The layout is the same everywhere, so one reader will do. I solve the rate with Newton steps, held "
+            f"inside a bracket so that a losing position cannot run away, and take the {n['o_npv']} at {n['hurdle']} "
+            "in Decimal, since it is wanted to the cent; the rate itself only needs six decimals."
+        ),
+    )
     first, last = c.positions[0], c.positions[-1]
-    j.run(f"python3 -m {n['calc']}.{n['mod_returns']}", (
-        f"«Now a run over all files|First figures»: {first.slug} to {last.slug}. A rate near the bracket's ends or a multiple below zero would tell me "
-        "that a sign is wrong; everything else needs the statement."
-    ))  # fmt: skip
-    j.read(n["statement"], (
-        f"The output has all {len(c.positions)} positions. «Before I believe it|Next the other side»: {n['statement'].rsplit('/', 1)[1]}, "
-        f"with `{n['s_paid']}` and `{n['s_back']}` from the managers. These two totals test the signs; the rate follows from them."
-    ))  # fmt: skip
-    j.write(check, render(j.r, "returns_check.py", n), (
-        f"{first.name} should come to {shown(int(c.right[first.slug]['paid']))} paid and {shown(int(c.right[first.slug]['back']))} returned. "  # type: ignore[call-overload]
-        "«I set both sides next to each other in a short script|A short comparison script» that prints every gap, so that I can rerun it after each change."
-    ))  # fmt: skip
+    j.run(
+        f"python3 -m {n['calc']}.{n['mod_returns']}",
+        (
+            f"«Now a run over all files|First figures»: {first.slug} to {last.slug}. A rate near the bracket's ends "
+            "or a multiple below zero would tell me that a sign is wrong; everything else needs the statement."
+        ),
+    )
+    j.read(
+        n["statement"],
+        (
+            f"The output has all {len(c.positions)} positions. «Before I believe it|Next the other side»: "
+            f"{n['statement'].rsplit('/', 1)[1]}, with `{n['s_paid']}` and `{n['s_back']}` from the managers. These "
+            "two totals test the signs; the rate follows from them."
+        ),
+    )
+    j.write(
+        check,
+        render(j.r, "returns_check.py", n),
+        (
+            f"{first.name} should come to {shown(c.right[first.slug].paid)} paid and "
+            f"{shown(c.right[first.slug].back)} returned. «I set both sides next to each other in a short script|A "
+            "short comparison script» that prints every gap, so that I can rerun it after each change."
+        ),
+    )
     for k, kind in enumerate(kinds):
-        j.run(f"python3 -m {n['calc']}.{n['mod_check']}" + (" | tail -n 9" if k else ""), (
-            f"«Ours against theirs|Statement against flows», {2 * len(c.positions)} lines." if not k else
-            f"One reason is out of the way; what remains should be only {len(_gap(c, kinds[k:]))} lines of one kind."
-        ) + f" The last of them, {last.slug}, has {shown(int(c.right[last.slug]['back']))} on the managers' side.")  # type: ignore[call-overload]  # fmt: skip
+        j.run(
+            f"python3 -m {n['calc']}.{n['mod_check']}" + (" | tail -n 9" if k else ""),
+            (
+                f"«Ours against theirs|Statement against flows», {2 * len(c.positions)} lines."
+                if not k
+                else f"One reason is out of the way; what remains should be only {len(_gap(c, kinds[k:]))} "
+                "lines of one "
+                "kind."
+            )
+            + f" The last of them, {last.slug}, has {shown(c.right[last.slug].back)} on the managers' side.",
+        )
         _fix(c, j, kind, path, _gap(c, kinds[k:]))
-    if j.optional(2):
-        _own_tests(c, j)
-    best = max(c.positions, key=lambda p: float(c.right[p.slug]["irr"]))  # type: ignore[arg-type]
-    j.run(f"python3 -m {n['calc']}.{n['mod_check']} && python3 -m {n['calc']}.{n['mod_returns']} --{n['opt_write']} {n['file_out']}", (
-        f"With that the comparison must be empty of gaps, and I write {n['file_out']} in the same go. By my estimate {best.name} leads with "
-        f"about {_pct(c, best)}, {n['o_tvpi']} {c.right[best.slug]['tvpi']}."
-    ), effects=True)  # fmt: skip
-    p = c.positions[len(c.positions) // 2]
-    if not j.optional():
-        j.tick(c.label)
-        return
-    j.run(f"python3 -m {n['calc']}.{n['mod_returns']} --{n['opt_flows']} {p.slug}", (
-        f"All paid-in and distributed totals agree. A last look at one position with signs and a running balance, {p.name}: "
-        f"{_pct(c, p)} is only credible if early outflows carry most of the {shown(int(c.right[p.slug]['paid']))} and the {n['w_nav']} closes the list."  # type: ignore[call-overload]
-    ))  # fmt: skip
-    if c.w.size == "long":
-        _second_method(c, j, p)
-    j.tick(c.label)
+    _finish(c, j)
 
 
 def _second_method(c: Returns, j: Journal, p: Position) -> None:
@@ -176,11 +259,18 @@ def _second_method(c: Returns, j: Journal, p: Position) -> None:
     module = f"{n['calc']}.{n['mod_returns']}"
     j.run(
         f"python3 -c \"from {module} import *; f = {n['f_flows']}(FOLDER / '{p.slug}.csv'); r = {n['f_irr']}(f); "
-        f"print(r, {n['f_npv']}(f, r), {n['f_npv']}(f, r + Decimal('1e-6')))\"", (
-        f"To have the rate confirmed by another road I discount {p.slug} in Decimal at its own {n['o_irr']}: the value has to vanish to "
-        f"within a few cents, and a millionth more must turn it negative. Newton worked in floats, so this is a true second opinion on {_pct(c, p)}."
-    ))  # fmt: skip
-    j.read(n["file_out"], (
-        f"The discounted value at {_pct(c, p)} vanishes as it should. Then the file itself, to see that {n['o_irr']} has its decimals "
-        f"and that {n['o_dpi']} of {p.slug} is stored as {c.right[p.slug]['dpi']}, four places, not rounded away."
-    ))  # fmt: skip
+        f"print(r, {n['f_npv']}(f, r), {n['f_npv']}(f, r + Decimal('1e-6')))\"",
+        (
+            f"To have the rate confirmed by another road I discount {p.slug} in Decimal at its own {n['o_irr']}: the "
+            "value has to vanish to within a few cents, and a millionth more must turn it negative. Newton worked in "
+            f"floats, so this is a true second opinion on {_pct(c, p)}."
+        ),
+    )
+    j.read(
+        n["file_out"],
+        (
+            f"The discounted value at {_pct(c, p)} vanishes as it should. Then the file itself, to see that "
+            f"{n['o_irr']} has its decimals and that {n['o_dpi']} of {p.slug} is stored as {c.right[p.slug].dpi}, "
+            "four places, not rounded away."
+        ),
+    )
