@@ -43,12 +43,11 @@ def duration(value_s: float | None) -> str:
     return f"{hours}:{minutes:02d}:{seconds:02d} h" if hours else f"{minutes}:{seconds:02d} min"
 
 
-def percent(share: float | None, *, signed: bool = False) -> str:
+def percent(share: float | None) -> str:
     """A share of 1 as per cent: 91.2 %."""
     if share is None or not math.isfinite(share):
         return DASH
-    sign = "+" if signed and share > 0 else ""
-    return f"{sign}{digits(100 * share)} %"
+    return f"{digits(100 * share)} %"
 
 
 def measure(value: float | None, unit: str) -> str:

@@ -40,13 +40,6 @@ def synthetic_shape(manifest: Mapping[str, Any]) -> str:
     return f"{shape['input_tok']}/{shape['output_tok']} x {shape['concurrency']}"
 
 
-def slots(manifest: Mapping[str, Any]) -> int | None:
-    """Concurrent sessions of the scenario."""
-    scenario = manifest.get("scenario")
-    found = scenario.get("sessions") if isinstance(scenario, Mapping) else None
-    return found if isinstance(found, int) else None
-
-
 def command(manifest: Mapping[str, Any]) -> str:
     """The shell command that repeats the run; "" when it was not kept."""
     stated = manifest.get("command")

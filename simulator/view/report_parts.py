@@ -68,7 +68,7 @@ def _left(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Lines:
 def verified(done: Mapping[str, Any]) -> str:
     """"12/12", or that none was checked: a session that was cut short is not."""
     checked = done["verified"] + done["refuted"]
-    return f"{count(done['verified'])}/{count(checked)}" if checked else "none checked"
+    return f"{count(done['verified'])}/{count(checked)}" if checked else "not checked"
 
 
 def sessions(agent: Mapping[str, Any]) -> Lines:
@@ -205,7 +205,7 @@ def engine(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Lines:
 def warnings(summary: Mapping[str, Any]) -> Lines:
     lines = ["## Warnings", ""]
     if not summary["warnings"]:
-        return [*lines, "None.", ""]
+        return [*lines, "Nothing to warn about.", ""]
     for number, noted in enumerate(summary["warnings"], 1):
         lines.append(f"{number}. **{cell(noted['what'])}** (`{noted['code']}`)  ")
         lines.append(f"   Why it matters: {noted['why']}.  ")

@@ -42,10 +42,6 @@ def test_percent(share: float | None, text: str) -> None:
     assert percent(share) == text
 
 
-def test_signed_percent() -> None:
-    assert (percent(0.05, signed=True), percent(-0.05, signed=True)) == ("+5.00 %", "-5.00 %")
-
-
 @pytest.mark.parametrize(
     ("unit", "text"),
     [("s", "12.0 s"), ("share", "1,200 %"), ("", "12.0"), ("x", "12.0x"), ("tok/s", "12.0 tok/s"), ("/h", "12.0 /h")],

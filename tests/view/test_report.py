@@ -104,7 +104,7 @@ def test_the_last_screen_has_the_headline(make_run: MakeRun) -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "told"), [([], "none checked"), ([None], "none checked"), ([True], "1/1"), ([True, False, None], "1/2")]
+    ("outcomes", "told"), [([], "not checked"), ([None], "not checked"), ([True], "1/1"), ([True, False, None], "1/2")]
 )
 def test_a_replay_says_verified_and_of_how_many(outcomes: list[bool | None], told: str) -> None:
     ended = tuple(session(f"s{i}", 0, 1.005, verified=passed) for i, passed in enumerate(outcomes))
