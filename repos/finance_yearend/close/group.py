@@ -215,7 +215,7 @@ def _size(r: random.Random, line: str) -> int:
 def consolidate(
     b: Books, w: World, *, result: bool = True, historic: bool = True
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """(line key -> cents, entity -> translation reserve). Mistakes of the drafts: result=False leaves internal sales and
+    """(line key -> cents, entity -> translation reserve). Mistakes of drafts: result=False leaves internal sales and
     purchases in, historic=False translates capital and earnings at the closing rate."""
     lines: dict[str, int] = defaultdict(int)
     reserve: dict[str, int] = {}

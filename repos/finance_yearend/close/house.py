@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import random
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 
 from simulator.core.task import Commit
-from simulator.tasks.words import plain
 
 from .arith import UP
 from .journal import render, spin
 from .world import Chapter, World
+
+_PURPOSE = "«Helpers|Shared helpers|Small helpers» for the «close|year-end|annual accounts»"
+_POLICIES = ("accounting_policy.md", "conventions.md", "closing_manual.md", "rules.md")
 
 
 def test_names(w: World) -> dict[str, str]:
@@ -39,9 +40,7 @@ def library(w: World) -> dict[str, str]:
     r, n = w.part("library"), test_names(w)
     pkg = n["pkg"]
     return {
-        f"{pkg}/__init__.py": f'"""{spin(r, "«Helpers|Shared helpers|Small helpers» for the «close|year-end|annual accounts»")} '
-        "of "
-        f'{w.group.short}."""\n',
+        f"{pkg}/__init__.py": f'"""{spin(r, _PURPOSE)} of {w.group.short}."""\n',
         f"{pkg}/{n['m_round']}.py": render(r, "rounding.py", n),
         f"{pkg}/{n['m_days']}.py": render(r, "daycount.py", n),
         f"{pkg}/{n['m_tab']}.py": render(r, "tables.py", n),
@@ -54,7 +53,7 @@ def library(w: World) -> dict[str, str]:
 
 
 def policy_path(w: World) -> str:
-    return f"{w.names['docs']}/{w.part('policy').choice(('accounting_policy.md', 'conventions.md', 'closing_manual.md', 'rules.md'))}"
+    return f"{w.names['docs']}/{w.part('policy').choice(_POLICIES)}"
 
 
 def policy(w: World, chapters: list[Chapter]) -> str:
@@ -126,11 +125,3 @@ def history(w: World, chapters: list[Chapter], files: dict[str, str]) -> tuple[C
         content = {p: files[p].encode() for p in paths}
         commits.append(Commit(spin(r, message), who.name, who.email(w.group.domain), int(when.timestamp()), content))
     return tuple(commits)
-
-
-def short(w: World) -> str:
-    return plain(w.group.short)
-
-
-def shuffled(r: random.Random, items: list[str]) -> list[str]:
-    return r.sample(items, len(items))

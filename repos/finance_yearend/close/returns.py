@@ -15,7 +15,7 @@ from .world import CENT, Truth, World, csv_text
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """flows: (day, kind "call" | "fee" | "back" | "nav", cents, reference), file order, also those after the year end."""
+    """flows: (day, kind "call" | "fee" | "back" | "nav", cents, reference), in file order, later postings too."""
 
     slug: str
     name: str
