@@ -11,7 +11,9 @@ import aiohttp
 import psutil
 import pytest
 
+from simulator.engine.embedded.__main__ import build, parse
 from simulator.engine.embedded.config import DEFAULT_PARAMS, load_params
+from simulator.engine.embedded.faults import load_faults
 from simulator.engine.launch import start_embedded
 from simulator.engine.scrape import scrape
 from simulator.errors import EngineError, UsageError
@@ -39,6 +41,7 @@ async def test_it_starts_answers_and_ends(tmp_path: Path) -> None:
 async def test_an_engine_ends_with_its_parent(tmp_path: Path) -> None:
     program = f"""
 import asyncio, pathlib
+from simulator.engine.embedded.faults import load_faults
 from simulator.engine.launch import start_embedded
 async def main():
     engine = await start_embedded(None, pathlib.Path({str(tmp_path / "log")!r}), seed=0)
@@ -84,3 +87,31 @@ def test_a_wrong_settings_file_is_told_by_file_and_key(tmp_path: Path, old: str,
     with pytest.raises(UsageError, match=words) as caught:
         load_params(path)
     assert ".yaml" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_key_variable_that_is_not_set_is_told() -> None:
+    with pytest.raises(UsageError, match="SIM_TEST_NO_SUCH_KEY is not set"):
+        build(parse(["--api-key-env", "SIM_TEST_NO_SUCH_KEY"]))
+
+
+def test_settings_may_name_a_fault_schedule_beside_them(tmp_path: Path) -> None:
+    (tmp_path / "faults.yaml").write_text("rules: [{kind: status, status: 503, at: [2]}]\n")
+    settings = tmp_path / "settings.yaml"
+    settings.write_text(DEFAULT_PARAMS.read_text() + "faults: faults.yaml\nnum_gpu_blocks: 4096\n")
+    faults = build(parse(["--params", str(settings)])).generator.faults
+    assert [faults.at(n) is None for n in range(4)] == [True, True, False, True]
+
+
+def test_faults_by_probability_repeat_by_seed_and_differ_between_seeds(tmp_path: Path) -> None:
+    path = tmp_path / "faults.yaml"
+
+    def hit(seed: int) -> list[int]:
+        path.write_text(f"seed: {seed}\nrules: [{{kind: cut, probability: 0.2}}]\n")
+        schedule = load_faults(path)
+        return [n for n in range(1000) if schedule.at(n)]
+
+    assert hit(1) == hit(1) != hit(2)
+    assert 140 < len(hit(1)) < 260
+    path.write_text("rules: [{kind: cut}]\n")
+    with pytest.raises(UsageError, match="never applies"):
+        load_faults(path)
