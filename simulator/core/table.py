@@ -104,8 +104,8 @@ class Builder:
             else:
                 self._numbers[field.name] = []
                 self._defaults[field.name] = None
-        self._columns = tuple(self._defaults)
-        self._pick = itemgetter(*self._columns)
+        self.columns = tuple(self._defaults)
+        self._pick = itemgetter(*self.columns)
 
     def add(self, rows: Sequence[Mapping[str, Any]]) -> int:
         """Appends a batch; returns how many rows were not records of this type and were left out."""
@@ -130,7 +130,7 @@ class Builder:
     def _append(self, picked: list[tuple[Any, ...]]) -> None:
         numbers: dict[str, Floats] = {}
         texts: dict[str, NDArray[np.int32]] = {}
-        for name, values in zip(self._columns, zip(*picked, strict=True), strict=True):
+        for name, values in zip(self.columns, zip(*picked, strict=True), strict=True):
             if name in self._numbers:
                 numbers[name] = np.array(values, dtype=np.float64)
             else:
@@ -159,5 +159,5 @@ class Builder:
 def table_of(record: type, rows: Sequence[Any]) -> Table:
     """Table of dataclass instances already in memory."""
     builder = Builder(record)
-    builder.add([{name: getattr(row, name) for name in builder._columns} for row in rows])
+    builder.add([{name: getattr(row, name) for name in builder.columns} for row in rows])
     return builder.build()

@@ -15,11 +15,14 @@ from simulator.core.chunks import Chunks
 from simulator.core.record import EngineSample, Pulse, Request, Session, ToolRun
 from simulator.core.run import RunData
 from simulator.core.table import Builder, Table
+from simulator.store import columns
 from simulator.store.manifest import read_json, read_manifest, write_json, write_whole
 from simulator.store.writer import CHUNKS, ENGINE, PULSE, RECORDS, SESSIONS, TOOLS, WINDOWS
 
 #: about 500 records: their objects then live and die inside the processor's cache, twice as fast as in large batches
 BLOCK_BYTES = 256 << 10
+#: columns of records.jsonl, kept for the next reader
+COLUMNS = "records.npz"
 T = TypeVar("T")
 
 
@@ -27,17 +30,19 @@ class Run:
     """A run folder opened for reading; made by RunFolder.open.
 
     damage: what could not be read so far, file name -> count of torn or broken lines (for chunks.bin: of requests
-    whose chunks are missing). It is complete after `data()`.
+    whose chunks are missing). It is complete after `data()`. keep_columns_from_bytes: from this size on, a finished
+    run's records are parsed once and their columns kept beside them.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, keep_columns_from_bytes: int = columns.WORTH_BYTES) -> None:
         self.path = path
+        self._keep_from = keep_columns_from_bytes
         self.manifest = read_manifest(path)
         self.damage: dict[str, int] = {}
 
     @cached_property
     def requests(self) -> Table:
-        table = self._table(RECORDS, Request)
+        table = self._records()
         lost = (table["chunks"] > 0) & ~self.chunks.present(table)
         if lost.any():
             self.damage[CHUNKS] = int(np.count_nonzero(lost))
@@ -119,6 +124,20 @@ class Run:
         for rows in self._batches(name):
             self._harm(name, builder.add(rows))
         return builder.build()
+
+    def _records(self) -> Table:
+        """Requests; of a finished run with many of them, from the columns that an earlier reader left."""
+        lines, kept = self.path / RECORDS, self.path / COLUMNS
+        if not self.ended or not lines.exists() or lines.stat().st_size < self._keep_from:
+            return self._table(RECORDS, Request)
+        key = columns.digest(lines, Request)
+        found = columns.load(kept, key)
+        if found is None:
+            found = self._table(RECORDS, Request), self.damage.get(RECORDS, 0)
+            columns.save(kept, found[0], key, found[1])
+        else:
+            self._harm(RECORDS, found[1])
+        return found[0]
 
     def _objects(self, name: str, record: type[T]) -> tuple[T, ...]:
         known = {field.name for field in dataclasses.fields(record)}  # type: ignore[arg-type]
