@@ -7,16 +7,17 @@ import json
 from simulator.core.task import Check, Style, Task
 from simulator.tasks import words
 
-from . import setting, world
+from . import setting, trade
 from .brief import make_spec
 from .chapters import orders, supplier_chapter
 from .data import template
+from .findings import ending
 from .ledgers import crosscheck_chapter, goods_chapter, payments_chapter
-from .story import Story, ending, leaflet, opening
+from .story import Story, leaflet, opening
 
 
 def make(seed: int, size: str, style: Style) -> Task:
-    facts = world.build(seed, size)
+    facts = trade.build(seed, size)
     r = words.stream(seed, "documents", "brief", size)
     spec = make_spec(r, facts)
     request = setting.prompt(r, facts, spec)

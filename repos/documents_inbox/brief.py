@@ -1,4 +1,4 @@
-"""What is asked for: where papers lie, which fields go into which file under which name, in which format; and the truth.
+"""What is asked for: where papers lie, which fields go into which file, under which name and in which format.
 
 A seed has its own key names, field sets, money format, folders and code identifiers, so that no two sessions write the
 same JSON or the same scripts.
@@ -10,50 +10,92 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from simulator.tasks import words
 
-from .world import DEVIATIONS, Invoice, Supplier, World
+from .world import DEVIATIONS, Supplier, World
 
 #: fact -> JSON keys in snake case to choose from
 KEYS: Mapping[str, str] = {
-    "number": "invoice_no|invoice_number|document_no", "date": "invoice_date|issued_on|date_of_issue",
-    "due": "due_date|due_on|payable_by", "order": "order_no|po_number|our_order", "customer": "customer_no|account_no",
-    "supplier": "supplier|vendor_name|seller", "vat_id": "vat_id|supplier_vat_id|tax_id", "currency": "currency|currency_code",
-    "lines": "lines|items|positions", "charges": "charges|extra_charges|surcharges", "net": "net|net_total|net_amount",
-    "tax_rate": "vat_percent|tax_rate|vat_rate", "tax": "vat|vat_amount|tax_amount", "gross": "gross|gross_total|total_due",
-    "iban": "iban|bank_account|pay_to_iban", "sku": "code|article|sku", "description": "description|text|name",
-    "quantity": "quantity|qty", "unit": "unit|uom", "unit_price": "unit_price|price", "amount": "amount|line_total|value",
-    "contract": "contract_no|agreement_no|contract_id", "starts": "starts_on|effective_from|valid_from",
-    "term": "term_months|initial_term_months", "notice": "notice_days|notice_period_days",
-    "payment": "payment_days|terms_days|net_days", "discount": "discount_percent|cash_discount_percent",
-    "discount_days": "discount_days|discount_within_days", "cap": "liability_cap|liability_limit",
-    "interest": "default_interest|late_interest_percent", "review": "price_review_month|review_month",
-    "law": "governing_law|law", "contact": "contact|account_manager|contact_person", "placed": "ordered_on|order_date",
-    "wanted": "requested_for|wanted_on|delivery_date", "incoterm": "delivery_term|incoterm", "buyer": "ordered_by|buyer",
-    "vendor": "vendor_no|vendor_id", "total": "order_value|total", "received": "received|accepted",
-    "returned": "returned_total|returned_units", "last": "last_delivery|last_received_on", "posted": "posted_on|booked_on",
-    "cost_centre": "cost_centre|cost_center", "paid": "paid|paid_total", "count": "payments|payment_count",
-    "last_paid": "last_paid_on|last_payment", "open": "open|still_open|balance",
-}  # fmt: skip
+    "number": "invoice_no|invoice_number|document_no",
+    "date": "invoice_date|issued_on|date_of_issue",
+    "due": "due_date|due_on|payable_by",
+    "order": "order_no|po_number|our_order",
+    "customer": "customer_no|account_no",
+    "supplier": "supplier|vendor_name|seller",
+    "vat_id": "vat_id|supplier_vat_id|tax_id",
+    "currency": "currency|currency_code",
+    "lines": "lines|items|positions",
+    "charges": "charges|extra_charges|surcharges",
+    "net": "net|net_total|net_amount",
+    "tax_rate": "vat_percent|tax_rate|vat_rate",
+    "tax": "vat|vat_amount|tax_amount",
+    "gross": "gross|gross_total|total_due",
+    "iban": "iban|bank_account|pay_to_iban",
+    "sku": "code|article|sku",
+    "description": "description|text|name",
+    "quantity": "quantity|qty",
+    "unit": "unit|uom",
+    "unit_price": "unit_price|price",
+    "amount": "amount|line_total|value",
+    "contract": "contract_no|agreement_no|contract_id",
+    "starts": "starts_on|effective_from|valid_from",
+    "term": "term_months|initial_term_months",
+    "notice": "notice_days|notice_period_days",
+    "payment": "payment_days|terms_days|net_days",
+    "discount": "discount_percent|cash_discount_percent",
+    "discount_days": "discount_days|discount_within_days",
+    "cap": "liability_cap|liability_limit",
+    "interest": "default_interest|late_interest_percent",
+    "review": "price_review_month|review_month",
+    "law": "governing_law|law",
+    "contact": "contact|account_manager|contact_person",
+    "placed": "ordered_on|order_date",
+    "wanted": "requested_for|wanted_on|delivery_date",
+    "incoterm": "delivery_term|incoterm",
+    "buyer": "ordered_by|buyer",
+    "vendor": "vendor_no|vendor_id",
+    "total": "order_value|total",
+    "received": "received|accepted",
+    "returned": "returned_total|returned_units",
+    "last": "last_delivery|last_received_on",
+    "posted": "posted_on|booked_on",
+    "cost_centre": "cost_centre|cost_center",
+    "paid": "paid|paid_total",
+    "count": "payments|payment_count",
+    "last_paid": "last_paid_on|last_payment",
+    "open": "open|still_open|balance",
+}
 FLAGS: Mapping[str, str] = {
-    "terms": "due_too_early|terms_shortened|TERMS", "bank": "iban_differs|bank_changed|BANK",
-    "price": "price_above_order|price_deviation|PRICE", "quantity": "billed_not_received|short_delivery|QTY",
-    "unpaid": "not_paid|unpaid|OPEN", "part_paid": "partly_paid|underpaid|PARTIAL",
+    "terms": "due_too_early|terms_shortened|TERMS",
+    "bank": "iban_differs|bank_changed|BANK",
+    "price": "price_above_order|price_deviation|PRICE",
+    "quantity": "billed_not_received|short_delivery|QTY",
+    "unpaid": "not_paid|unpaid|OPEN",
+    "part_paid": "partly_paid|underpaid|PARTIAL",
     "paid_twice": "paid_twice|overpaid|DOUBLE",
-}  # fmt: skip
+}
 #: identifiers in the repository's code
 NAMES: Mapping[str, str] = {
-    "tools": "tools|lib|common|helpers|support", "readers": "readers|parsers|extract|adapters|importers",
-    "norm": "normalise|formats|values|convert|scalars", "cents": "to_cents|parse_amount|read_money|amount_in_cents",
-    "iso": "to_iso|parse_date|iso_date|read_date", "iban_ok": "iban_ok|valid_iban|iban_is_valid|check_iban",
-    "money_out": "as_money|money_out|render_money|emit_amount", "validate": "validate|verify|check_output|lint_output",
-    "base": "base|common_pdf|shared|frame", "pages": "page_texts|pdf_pages|pages_of|read_pages",
-    "save": "save|write_json|store|dump_record", "schema": "fields|schema|spec|wanted", "show": "show|peek|dump|preview",
-    "bank": "bank|payments|statement", "goods": "goods_in|deliveries|receipts", "orders": "orders|confirmations|portal",
-    "cross": "crosscheck|compare|reconcile|deviations", "parse": "parse|read_invoice|extract_invoice|from_pdf",
-}  # fmt: skip
+    "tools": "tools|lib|common|helpers|support",
+    "readers": "readers|parsers|extract|adapters|importers",
+    "norm": "normalise|formats|values|convert|scalars",
+    "cents": "to_cents|parse_amount|read_money|amount_in_cents",
+    "iso": "to_iso|parse_date|iso_date|read_date",
+    "iban_ok": "iban_ok|valid_iban|iban_is_valid|check_iban",
+    "money_out": "as_money|money_out|render_money|emit_amount",
+    "validate": "validate|verify|check_output|lint_output",
+    "base": "base|common_pdf|shared|frame",
+    "pages": "page_texts|pdf_pages|pages_of|read_pages",
+    "save": "save|write_json|store|dump_record",
+    "schema": "fields|schema|spec|wanted",
+    "show": "show|peek|dump|preview",
+    "bank": "bank|payments|statement",
+    "goods": "goods_in|deliveries|receipts",
+    "orders": "orders|confirmations|portal",
+    "cross": "crosscheck|compare|reconcile|deviations",
+    "parse": "parse|read_invoice|extract_invoice|from_pdf",
+}
 
 ALWAYS = {
     "invoice": ("number", "date", "due", "order", "supplier", "lines", "charges", "net", "tax", "gross", "iban"),
@@ -81,8 +123,9 @@ MAYBE = {
 @dataclass(frozen=True, slots=True)
 class Spec:
     """keys: fact -> JSON key. fields: document kind -> facts asked for. line: facts of an invoice line.
-    minor: money as integer cents instead of "1234.50".
-    sums_in_summary: the readers' command line says whether an invoice adds up, not only the validator. paths: what -> path in the inbox. code: identifier -> name."""
+    minor: money as integer cents instead of "1234.50". paths: what -> path. code: identifier -> name.
+    sums_in_summary: the readers' command line tells whether an invoice adds up, not only the validator.
+    """
 
     keys: Mapping[str, str]
     fields: Mapping[str, tuple[str, ...]]
@@ -154,101 +197,3 @@ def _paths(r: random.Random, world: World) -> dict[str, str]:
     names = "house_rules", "notation", "formats", "conventions", "writing_values"
     out["formats"] = f"{r.choice(('docs', 'doc', 'rules'))}/{r.choice(names)}.md"
     return out
-
-
-def truth(world: World, spec: Spec) -> dict[str, Any]:
-    """path of an output file -> its right content."""
-    files: dict[str, Any] = {}
-    for s in world.suppliers:
-        files[spec.out(f"contract:{s.key}")] = _keyed(spec, "contract", contract_facts(s, spec))
-        for i in s.invoices:
-            files[spec.out(f"invoice:{i.number}")] = _keyed(spec, "invoice", invoice_facts(s, i, spec))
-            files[spec.out(f"order:{i.order.number}")] = _keyed(spec, "order", order_facts(s, i, spec))
-    pairs = world.invoices()
-    files["out/deliveries.json"] = {i.order.number: goods_facts(i, spec) for _, i in pairs}
-    files["out/payments.json"] = {i.number: payment_facts(i, spec) for _, i in pairs}
-    files["out/crosscheck.json"] = {i.number: deviations(s, i, spec) for s, i in pairs}
-    return files
-
-
-def _keyed(spec: Spec, kind: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {spec.keys[f]: facts[f] for f in spec.fields[kind]}
-
-
-def invoice_facts(s: Supplier, i: Invoice, spec: Spec) -> dict[str, Any]:
-    lines = [
-        {"sku": x.product.sku, "description": x.product.name, "unit": x.product.unit, "quantity": x.quantity,
-         "unit_price": spec.money(x.price_cents), "amount": spec.money(x.amount_cents)} for x in i.lines
-    ]  # fmt: skip
-    return {
-        "number": i.number, "date": i.issued.isoformat(), "due": i.due.isoformat(), "order": i.order.number,
-        "customer": i.customer, "supplier": s.company.name, "vat_id": s.company.vat_id, "currency": s.layout.currency,
-        "lines": [{spec.keys[f]: x[f] for f in spec.line} for x in lines],
-        "charges": spec.money(sum(c for _, c in i.charges)), "net": spec.money(i.net_cents),
-        "tax_rate": s.layout.vat_percent, "tax": spec.money(i.tax_cents), "gross": spec.money(i.gross_cents), "iban": i.iban,
-    }  # fmt: skip
-
-
-def contract_facts(s: Supplier, spec: Spec) -> dict[str, Any]:
-    c = s.contract
-    return {
-        "contract": c.number, "supplier": s.company.name, "starts": c.starts.isoformat(), "term": c.term_months,
-        "notice": c.notice_days, "payment": c.payment_days, "discount": f"{c.discount_tenths / 10:.1f}",
-        "discount_days": c.discount_days, "cap": spec.money(c.cap_cents), "interest": f"{c.interest_tenths / 10:.1f}",
-        "review": c.review_month, "law": c.law, "iban": c.iban, "contact": c.contact.name,
-    }  # fmt: skip
-
-
-def order_facts(s: Supplier, i: Invoice, spec: Spec) -> dict[str, Any]:
-    o = i.order
-    keys = spec.keys
-    lines = [
-        {keys["sku"]: x.product.sku, keys["quantity"]: x.quantity, keys["unit_price"]: spec.money(x.price_cents)}
-        for x in o.lines
-    ]
-    return {
-        "order": o.number, "lines": lines, "placed": o.placed.isoformat(), "wanted": o.wanted.isoformat(),
-        "incoterm": o.incoterm, "buyer": o.buyer.name, "vendor": s.vendor_no, "total": spec.money(o.total_cents),
-    }  # fmt: skip
-
-
-def goods_facts(i: Invoice, spec: Spec) -> dict[str, Any]:
-    received: dict[str, int] = {}
-    for d in i.deliveries:
-        received[d.sku] = received.get(d.sku, 0) + d.quantity - d.returned
-    return {
-        spec.keys["received"]: received,
-        spec.keys["returned"]: sum(d.returned for d in i.deliveries),
-        spec.keys["last"]: max(d.day for d in i.deliveries).isoformat(),
-    }
-
-
-def payment_facts(i: Invoice, spec: Spec) -> dict[str, Any]:
-    paid = sum(p.cents for p in i.payments)
-    return {
-        spec.keys["posted"]: i.posted.isoformat(),
-        spec.keys["cost_centre"]: i.cost_centre,
-        spec.keys["paid"]: spec.money(paid),
-        spec.keys["count"]: len(i.payments),
-        spec.keys["last_paid"]: max(p.paid for p in i.payments).isoformat() if i.payments else None,
-        spec.keys["open"]: spec.money(i.gross_cents - paid),
-    }
-
-
-def deviations(s: Supplier, i: Invoice, spec: Spec) -> list[str]:
-    """Computed from the facts, not from what was planted."""
-    agreed = {x.product.sku: x.price_cents for x in i.order.lines}
-    received: dict[str, int] = {}
-    for d in i.deliveries:
-        received[d.sku] = received.get(d.sku, 0) + d.quantity - d.returned
-    paid = sum(p.cents for p in i.payments)
-    found = {
-        "terms": (i.due - i.issued).days < s.contract.payment_days,
-        "bank": i.iban != s.contract.iban,
-        "price": any(x.price_cents > agreed[x.product.sku] for x in i.lines),
-        "quantity": any(x.quantity > received.get(x.product.sku, 0) for x in i.lines),
-        "unpaid": paid == 0,
-        "part_paid": 0 < paid < i.gross_cents,
-        "paid_twice": paid > i.gross_cents,
-    }
-    return [spec.flags[d] for d in DEVIATIONS if found[d]]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from simulator.core.action import Action, Command, Edit, ReadFile, Write
 from simulator.tasks import words
 
-from . import bench
-from .brief import contract_facts
+from . import scripts
 from .story import Story, dumped, search, supplier_item
 from .talk import contract_values, invoice_values
+from .truth import contract_facts
 from .world import Invoice, Supplier
 
 
@@ -31,12 +31,16 @@ def _invoices(s: Story, supplier: Supplier, lean: bool) -> None:
     files = [spec.paths[f"invoice:{i.number}"] for i in supplier.invoices]
     outs = " ".join(spec.out(f"invoice:{i.number}") for i in supplier.invoices)
     s.do("invoice_read", s.document(files[0]), file=files[0], **values)
-    if len(files) > 1 and not lean and r.random() < 0.45:
+    if len(files) > 1 and s.may(0.4):
         _second(s, supplier)
     slips = _chosen_slips(s, supplier)
-    doc = words.say(r, "[Invoices of|Reader for|What is printed by] {who}, {city}.", who=supplier.company.name,
-                    city=supplier.company.address.city)  # fmt: skip
-    source = bench.reader_module(supplier, spec, doc, slips)
+    doc = words.say(
+        r,
+        "[Invoices of|Reader for|What is printed by] {who}, {city}.",
+        who=supplier.company.name,
+        city=supplier.company.address.city,
+    )
+    source = scripts.reader_module(supplier, spec, doc, slips)
     path = f"{spec.code['readers']}/{supplier.key}.py"
     s.do("reader_write", Write(path, source), **values)
     s.step("reader_run", s.module(supplier.key, f"{' '.join(files)} --save"), **values)
@@ -58,13 +62,13 @@ def _invoices(s: Story, supplier: Supplier, lean: bool) -> None:
         else:
             s.step("recheck", s.validate(outs.split()[-1]), **values)
     s.saw("check_invoices", **values)
-    if r.random() < (0.25 if lean else 0.6):
+    if s.may(0.55):
         out = spec.out(f"invoice:{supplier.invoices[-1].number}")
         last = invoice_values(supplier, supplier.invoices[-1])
         s.do("json_read", ReadFile(out, 1, 40) if s.raw or r.random() < 0.5 else ReadFile(out), file=out, **last)
-    if r.random() < (0.25 if lean else 0.5):
+    if s.may(0.4, 2):
         doc = words.say(r, "[Patterns|Lines] of {who}.", who=supplier.company.name)
-        test = bench.reader_test(supplier, spec, doc)
+        test = scripts.reader_test(supplier, spec, doc)
         s.do("test_write", Write(f"tests/test_{supplier.key}.py", test), **values)
         verbose = r.choice(("", "-v "))
         s.do("test_run", Command(f"python -m unittest {verbose}tests.test_{supplier.key}"), **values)
@@ -77,12 +81,12 @@ def _second(s: Story, supplier: Supplier) -> None:
 
 
 def _chosen_slips(s: Story, supplier: Supplier) -> list[str]:
-    """At most one slip in the sums at a time in short sessions, sometimes two in long ones; day_first stops the run."""
-    possible = bench.possible_slips(supplier)
+    """None, one or now and then two slips in the sums; day_first comes on top and stops the run."""
+    possible = scripts.possible_slips(supplier)
     sums = [p for p in possible if p != "day_first"]
-    chosen = ["day_first"] if "day_first" in possible and s.r.random() < 0.5 else []
-    if sums and s.r.random() < (0.6 if s.size == "long" else 0.4):
-        chosen += s.r.sample(sums, 2 if s.size == "long" and len(sums) > 1 and s.r.random() < 0.25 else 1)
+    chosen = ["day_first"] if "day_first" in possible and s.may(0.6, 2) else []
+    if sums and s.may(0.65, 3):
+        chosen += s.r.sample(sums, 2 if len(sums) > 1 and s.may(0.2, 3) else 1)
     return chosen
 
 
@@ -103,11 +107,11 @@ def _mend(
     """An edit that takes one slip out of the reader (and out of `slips`); gives the new source."""
     path = f"{s.spec.code['readers']}/{supplier.key}.py"
     slips.remove(slip)
-    better = bench.reader_module(supplier, s.spec, doc, slips)
+    better = scripts.reader_module(supplier, s.spec, doc, slips)
     known = {label for label, _ in supplier.invoices[0].charges}
     new = sorted({label for i in supplier.invoices for label, _ in i.charges} - known)
-    s.do(f"slip_{slip}", Edit(path, bench.repair(source, better)), **{**values, "label": '", "'.join(new)})
-    if s.raw and s.r.random() < 0.7:
+    s.do(f"slip_{slip}", Edit(path, scripts.repair(source, better)), **{**values, "label": '", "'.join(new)})
+    if s.raw and s.may(0.7):
         s.do("reread", ReadFile(path, 8, 48), file=path)
     return better
 
@@ -124,22 +128,22 @@ def _contract(s: Story, supplier: Supplier, lean: bool) -> None:
     path, out = spec.paths[f"contract:{supplier.key}"], spec.out(f"contract:{supplier.key}")
     values = contract_values(supplier, spec) | {"file": path, "out": out}
     if s.raw:
-        half = r.choice((36, 40, 44))
+        half = r.choice((52, 56, 60))
         s.step("contract_read", s.document(path, 1, half), **values)
         s.do("contract_more", s.document(path, half + 1, 400), **values)
     else:
         s.do("contract_read", s.document(path), **values)
     facts = contract_facts(supplier, spec)
     right = {spec.keys[f]: facts[f] for f in spec.fields["contract"]}
-    slip = r.choice(_contract_slips(s, supplier)) if r.random() < (0.2 if lean else 0.4) else None
+    slip = r.choice(_contract_slips(s, supplier)) if s.may(0.35, 3) else None
     wrong = right if slip is None else right | {spec.keys[slip[0]]: slip[1]}
     s.do("contract_write", Write(out, dumped(wrong)), **values)
-    if slip is None and (lean or s.raw) and r.random() < 0.6:
+    if slip is None and not s.may(0.5 if s.raw else 0.85):
         return
     s.step("contract_check", s.validate(out), **values)
     if slip is not None:
         beat = {"iban": "iban", "cap": "cap", "discount": "percent", "term": "term"}[slip[0]]
-        s.step(f"slip_{beat}", Edit(out, bench.repair(dumped(wrong), dumped(right))), **values)
+        s.step(f"slip_{beat}", Edit(out, scripts.repair(dumped(wrong), dumped(right))), **values)
         again = Command(f"python {s.path('validate')} {out} {out.rsplit('/', 1)[0]}/*.json")
         s.do("contract_recheck", again, **values)
     else:
@@ -165,10 +169,10 @@ def orders(s: Story, suppliers: Sequence[Supplier]) -> None:
     """Reads one portal page and writes the reader for them when there is none yet, then runs it on these suppliers'."""
     r, spec = s.r, s.spec
     pages = [(x, i, spec.paths[f"order:{i.order.number}"]) for x in suppliers for i in x.invoices]
-    supplier, invoice, first = pages[0]
+    _, invoice, first = pages[0]
     order = invoice.order
     values = {
-        "supplier": supplier.company.short if len(suppliers) == 1 else "all suppliers",
+        "supplier": " and ".join(x.company.short for x in suppliers),
         "order": order.number,
         "lines": len(order.lines),
         "total": f"{order.total_cents / 100:.2f}",
@@ -176,13 +180,15 @@ def orders(s: Story, suppliers: Sequence[Supplier]) -> None:
         "file": first,
     }
     if not s.wrote(s.path("orders")):
-        s.do("order_read", ReadFile(first, 1, 60) if s.raw else ReadFile(first), **values)
+        s.do("order_read", ReadFile(first), **values)
         doc = words.say(
             r, "[Confirmations saved from the portal|Portal pages of confirmed orders], [one an order|all alike]."
         )
-        s.do("orders_write", Write(s.path("orders"), bench.orders_module(spec, doc)), **values)
+        s.do("orders_write", Write(s.path("orders"), scripts.orders_module(spec, doc)), **values)
+    elif s.may(0.5 if s.raw else 0.25):
+        s.do("order_more", ReadFile(first), **values)
     s.do("orders_run", s.module(spec.code["orders"], " ".join(path for *_, path in pages)), **values)
-    if r.random() < 0.35:
+    if s.may(0.4):
         out = spec.out(f"order:{order.number}")
         look = ReadFile(out, 1, 30) if r.random() < 0.5 else search(r"\d{4}-\d\d-\d\d", out)
         s.do("order_json", look, **{**values, "file": out})

@@ -21,11 +21,14 @@ def order_html(r: random.Random, world: World, supplier: Supplier, invoice: Invo
     menu = r.sample(("Home", "Orders", "Quotations", "Deliveries", "Complaints", "Messages", "Profile", "Help"), 6)
     nav = "".join(f'<td bgcolor="{shades[0]}"><a href="/p/{words.plain(m)}">{m}</a></td>' for m in menu)
     facts = [
-        ("Confirmation for order", order.number), ("Order date", order.placed.isoformat()),
-        ("Confirmed on", order.confirmed.isoformat()), ("Requested delivery", order.wanted.isoformat()),
-        ("Delivery term", f"{order.incoterm} {world.buyer.address.city}"), ("Ordered by", order.buyer.name),
+        ("Confirmation for order", order.number),
+        ("Order date", order.placed.isoformat()),
+        ("Confirmed on", order.confirmed.isoformat()),
+        ("Requested delivery", order.wanted.isoformat()),
+        ("Delivery term", f"{order.incoterm} {world.buyer.address.city}"),
+        ("Ordered by", order.buyer.name),
         ("Vendor", f"{supplier.vendor_no} {firm.name}"),
-    ]  # fmt: skip
+    ]
     head = "\n".join(f"<tr><th align=left>{k}</th><td>{html.escape(v)}</td></tr>" for k, v in facts)
     lines = "\n".join(
         f'<tr class="{"odd" if k % 2 else "even"}"><td>{k * 10}</td><td>{line.product.sku}</td>'
@@ -55,8 +58,8 @@ def order_html(r: random.Random, world: World, supplier: Supplier, invoice: Invo
 <table class="offers"><tr><th colspan=3>Often ordered together</th></tr>
 {offers}
 </table></td></tr>
-<tr><td colspan=6><small>Session of {html.escape(words.person(r).name)}, portal release {words.pattern(r, "#.##.#")}. Prices
-without tax. The delivery term is {order.incoterm} as defined in the framework agreement.</small></td></tr>
+<tr><td colspan=6><small>Session of {html.escape(words.person(r).name)}, release {words.pattern(r, "#.##.#")}.
+Prices without tax. The delivery term is {order.incoterm} as defined in the framework agreement.</small></td></tr>
 </table></body></html>
 """
     return page.encode()
@@ -84,14 +87,29 @@ def log_rows(r: random.Random, world: World, noise: int) -> list[LogRow]:
         for d in invoice.deliveries:
             remark = r.choice(("damaged in transit", "wrong size", "failed inspection")) if d.returned else _remark(r)
             p = goods[d.sku]
-            rows.append(LogRow(d.day, invoice.order.number, supplier.company.short, d.sku, p.name, d.quantity, p.unit,
-                               d.returned, d.checker, remark))  # fmt: skip
+            rows.append(
+                LogRow(
+                    d.day,
+                    invoice.order.number,
+                    supplier.company.short,
+                    d.sku,
+                    p.name,
+                    d.quantity,
+                    p.unit,
+                    d.returned,
+                    d.checker,
+                    remark,
+                )
+            )
     for _ in range(noise):
         firm = r.choice(world.strangers)
         p, day = words.product(r, firm.sector), world.start + timedelta(days=r.randint(0, 75))
         order = words.pattern(r, r.choice(("##-####", "Z#####", "SO####@")))
-        rows.append(LogRow(day, order, firm.short, p.sku, p.name, r.randint(1, 60), p.unit, 0,
-                           words.pattern(r, "@@"), _remark(r)))  # fmt: skip
+        rows.append(
+            LogRow(
+                day, order, firm.short, p.sku, p.name, r.randint(1, 60), p.unit, 0, words.pattern(r, "@@"), _remark(r)
+            )
+        )
     return sorted(rows, key=lambda row: (row.day, row.order, row.sku, row.checker))
 
 
@@ -113,8 +131,20 @@ def goods_in(r: random.Random, world: World, rows: list[LogRow]) -> bytes:
                 first = len(cells) + 1
             week = row.day.isocalendar()[1]
             day: object = row.day if r.random() < 0.8 else row.day.strftime("%d.%m.%Y")
-            cells.append([day, row.order, row.who, row.sku, row.text, row.quantity, row.unit, row.returned or None,
-                          row.checker, row.remark or None])  # fmt: skip
+            cells.append(
+                [
+                    day,
+                    row.order,
+                    row.who,
+                    row.sku,
+                    row.text,
+                    row.quantity,
+                    row.unit,
+                    row.returned or None,
+                    row.checker,
+                    row.remark or None,
+                ]
+            )
         sheets.append(Sheet(f"{MONTHS[month - 1][:3]} {year}", cells, [1, 3], ["A1:J1"], [("C", 26), ("E", 34)]))
     gates = [["Gate", "Opens", "Closes", "Supervisor"]]
     gates += [[str(k), f"0{r.randint(5, 8)}:00", f"{r.randint(15, 19)}:30", words.person(r).name] for k in range(1, 5)]
@@ -129,11 +159,8 @@ def bank_csv(r: random.Random, world: World, noise: int) -> bytes:
     for supplier, invoice in world.invoices():
         moves += [(p.paid, supplier.company.name, p.reference, -p.cents) for p in invoice.payments]
     for _ in range(noise):
-        firm, day = r.choice(world.strangers), world.start + timedelta(days=r.randint(5, 110))
-        sign = 1 if r.random() < 0.3 else -1
-        number, city = words.pattern(r, "####-##"), firm.address.city
-        text = r.choice((f"INV {number}", f"Rg. {number}", f"card {number} {city}", f"Gehälter {day:%m/%Y}", "Miete"))
-        moves.append((day, firm.name, text, sign * words.cents(r, 1200, 2_400_000)))
+        day = world.start + timedelta(days=r.randint(5, 110))
+        moves.append((day, *_other_move(r, world, day)))
     moves.sort()
     lines = ["Buchung;Valuta;Auftraggeber/Empfänger;Verwendungszweck;Betrag;Saldo"]
     balance = r.randint(2_000_000, 9_000_000) * 10
@@ -144,6 +171,21 @@ def bank_csv(r: random.Random, world: World, noise: int) -> bytes:
     return ("\r\n".join(lines) + "\r\n").encode("cp1252")
 
 
+def _other_move(r: random.Random, world: World, day: date) -> tuple[str, str, int]:
+    """(counterparty, reference, cents) of a movement that has nothing to do with our suppliers."""
+    firm, number = r.choice(world.strangers), words.pattern(r, "####-##")
+    match r.choice(("bill", "bill", "bill", "income", "income", "salary", "rent", "card")):
+        case "income":
+            return firm.name, f"{world.buyer.short} RE {number}", words.cents(r, 4_000, 2_400_000)
+        case "salary":
+            return words.person(r).name, f"Gehälter {day:%m/%Y}", -words.cents(r, 180_000, 620_000)
+        case "rent":
+            return firm.name, f"Miete Objekt {firm.address.street}", -words.cents(r, 90_000, 900_000)
+        case "card":
+            return firm.name, f"Karte {number} {firm.address.city}", -words.cents(r, 900, 40_000)
+    return firm.name, r.choice((f"INV {number}", f"Rg. {number}", number)), -words.cents(r, 1_200, 1_800_000)
+
+
 def _comma(cents: int) -> str:
     return f"{cents / 100:,.2f}".translate(str.maketrans(",.", ".,"))
 
@@ -152,12 +194,28 @@ def ledger_csv(r: random.Random, world: World, noise: int) -> bytes:
     """Open-item list of the accounting system: UTF-8 with a byte order mark, commas, ISO dates, quoted texts."""
     rows = []
     for supplier, invoice in world.invoices():
-        rows.append((invoice.posted, supplier.vendor_no, supplier.company.name, invoice.number, invoice.gross_cents,
-                     invoice.cost_centre))  # fmt: skip
+        rows.append(
+            (
+                invoice.posted,
+                supplier.vendor_no,
+                supplier.company.name,
+                invoice.number,
+                invoice.gross_cents,
+                invoice.cost_centre,
+            )
+        )
     for _ in range(noise):
         firm, day = r.choice(world.strangers), world.start + timedelta(days=r.randint(0, 90))
-        rows.append((day, words.pattern(r, "7#####"), firm.name, words.pattern(r, "@####-##"), words.cents(r, 900, 900_000),
-                     words.pattern(r, "4#0#")))  # fmt: skip
+        rows.append(
+            (
+                day,
+                words.pattern(r, "7#####"),
+                firm.name,
+                words.pattern(r, "@####-##"),
+                words.cents(r, 900, 900_000),
+                words.pattern(r, "4#0#"),
+            )
+        )
     lines = ["posted,vendor,vendor_name,document,gross,cost_centre,posted_by,text"]
     for day, vendor, name, document, cents, centre in sorted(rows):
         clerk = words.person(r).last

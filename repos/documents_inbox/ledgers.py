@@ -5,8 +5,9 @@ from __future__ import annotations
 from simulator.core.action import Edit, ReadFile, Write
 from simulator.tasks import words
 
-from . import bench
-from .story import Story, evidence, flagged, missing, search
+from . import scripts
+from .findings import counted, evidence, flagged, missing
+from .story import Story, search
 from .world import Invoice
 
 
@@ -15,24 +16,31 @@ def goods_chapter(s: Story) -> None:
     path = spec.paths["goods"]
     first = world.invoices()[0][1]
     rows = sum(len(i.deliveries) for _, i in world.invoices())
-    values = {"file": path, "order": first.order.number, "rows": f"Of ours there are {rows}, so a few hundred",
-              "short_words": _short_words(s)}  # fmt: skip
+    values = {
+        "file": path,
+        "order": first.order.number,
+        "rows": f"Of ours there are {rows}, so a few hundred",
+        "short_words": _short_words(s),
+    }
     months = sorted({(d.day.year, d.day.month) for _, i in world.invoices() for d in i.deliveries})
     s.dump("goods-in workbook", [path])
     s.do("goods_read", s.document(path, 1, 130), **values)
-    if s.raw and s.r.random() < 0.6:
+    if s.raw and s.may(0.6):
         s.do("goods_more", s.document(path, 131, 250), **values)
     possible = ["returns"] if any(d.returned for _, i in world.invoices() for d in i.deliveries) else []
     if len(months) > 1:
         possible.append("sheet")
-    slips = r.sample(possible, 1) if possible and r.random() < 0.6 else []
-    doc = words.say(r, "[What really arrived|Deliveries and returns] [for each order|order by order], from the goods-in "
-                       "workbook.")  # fmt: skip
-    source = bench.goods_module(spec, doc, slips)
+    slips = r.sample(possible, 1) if possible and s.may(0.7, 2) else []
+    doc = words.say(
+        r, "[What really arrived|Deliveries and returns] [for each order|order by order], from the goods-in workbook."
+    )
+    source = scripts.goods_module(spec, doc, slips)
     s.do("goods_write", Write(s.path("goods"), source), **values)
     s.step("goods_run", s.module(spec.code["goods"], path), **values)
     if slips:
-        s.do(f"slip_{slips[0]}", Edit(s.path("goods"), bench.repair(source, bench.goods_module(spec, doc))), **values)
+        s.do(
+            f"slip_{slips[0]}", Edit(s.path("goods"), scripts.repair(source, scripts.goods_module(spec, doc))), **values
+        )
         s.do("goods_rerun", s.module(spec.code["goods"], path), **values)
     else:
         s.saw("goods_run", **values)
@@ -53,18 +61,23 @@ def payments_chapter(s: Story) -> None:
     bank, ledger = spec.paths["bank"], spec.paths["ledger"]
     invoices = [i for _, i in s.world.invoices()]
     sample = r.choice(invoices)
-    hits = f"once in the ledger and {len(sample.payments) or 'not once'} time(s) in the bank export".replace(
-        "not once time(s)", "never"
-    )
-    values = {"number": sample.number, "hits_words": hits, "posted": sample.posted.isoformat(),
-              "cost_centre": sample.cost_centre, "paid_words": _paid_words(s, invoices)}  # fmt: skip
+    times = ("not at all", "once", "twice")[len(sample.payments)]
+    hits = f"once in the ledger and {times} in the bank export"
+    values = {
+        "number": sample.number,
+        "hits_words": hits,
+        "around": _around(sample),
+        "posted": sample.posted.isoformat(),
+        "cost_centre": sample.cost_centre,
+        "paid_words": _paid_words(s, invoices),
+    }
     folder = bank.rsplit("/", 1)[0]
     s.do("bank_search", search(_escaped(sample.number), f"{folder}/*.csv"), **values)
     span = (1, 115) if s.raw else (None, None)
     if s.size == "long" and not s.raw:
         span = (1, r.choice((180, 220, 240)))
     s.do("bank_read", ReadFile(bank, *span), file=bank, **values)
-    if s.raw and r.random() < 0.6:
+    if s.raw and s.may(0.6):
         s.do("bank_more", ReadFile(bank, 116, 220), file=bank, **values)
     s.do(
         "ledger_read",
@@ -73,20 +86,28 @@ def payments_chapter(s: Story) -> None:
         **values,
     )
     slips = []
-    if r.random() < 0.6:
+    if s.may(0.7, 2):
         exact = any(p.reference != i.number for i in invoices for p in i.payments)
         slips = [r.choice(["encoding", "exact"] if exact else ["encoding"])]
     doc = words.say(r, "[Postings and payments of each invoice|When an invoice was posted and what was paid for it].")
-    source = bench.bank_module(spec, doc, slips)
+    source = scripts.bank_module(spec, doc, slips)
     s.do("bank_write", Write(s.path("bank"), source), **values)
     s.step("bank_run", s.module(spec.code["bank"]), **values)
     if slips:
         s.saw({"encoding": "bank_error", "exact": "bank_exact"}[slips[0]], **values)
-        s.do(f"slip_{slips[0]}", Edit(s.path("bank"), bench.repair(source, bench.bank_module(spec, doc))), **values)
+        s.do(f"slip_{slips[0]}", Edit(s.path("bank"), scripts.repair(source, scripts.bank_module(spec, doc))), **values)
         s.do("bank_rerun", s.module(spec.code["bank"]), **values)
     else:
         s.saw("bank_run", **values)
     s.done("Payments and postings")
+
+
+def _around(invoice: Invoice) -> str:
+    if not invoice.payments:
+        return "Unpaid, it seems, unless the bank writes the number differently."
+    if all(p.reference == invoice.number for p in invoice.payments):
+        return "Here the reference is the bare number; whether that is so everywhere I have to see."
+    return "The reference has more than the number in it, so equality will not do."
 
 
 def _escaped(number: str) -> str:
@@ -107,31 +128,41 @@ def crosscheck_chapter(s: Story) -> None:
     for _, i, code in found:
         by_number.setdefault(i.number, []).append(code)
     listed = "; ".join(f"{n} {' and '.join(c)}" for n, c in by_number.items()) or "no invoice deviates"
-    values = {"flag_words": f"{listed}; {len(s.world.invoices()) - len(by_number)} invoices are clean"}
-    slips = ["part"] if any(code == spec.flags["unpaid"] for _, _, code in found) and r.random() < 0.6 else []
+    clean = counted(len(s.world.invoices()) - len(by_number), "invoice")
+    values = {"flag_words": f"{listed}; {clean} without any code"}
+    slips = ["part"] if any(code == spec.flags["unpaid"] for _, _, code in found) and s.may(0.7, 2) else []
     doc = words.say(
         r, "[Compares invoices with agreements, orders, deliveries and payments|Deviations of each invoice]."
     )
-    source = bench.cross_module(spec, doc, slips)
+    source = scripts.cross_module(spec, doc, slips)
     s.do("cross_write", Write(s.path("cross"), source))
     s.step("cross_run", s.module(spec.code["cross"]))
     if slips:
-        s.do("slip_part", Edit(s.path("cross"), bench.repair(source, bench.cross_module(spec, doc))))
+        s.do("slip_part", Edit(s.path("cross"), scripts.repair(source, scripts.cross_module(spec, doc))))
         s.do("cross_rerun", s.module(spec.code["cross"]), **values)
     else:
         s.saw("cross_run", **values)
-    for supplier, invoice, code in r.sample(found, min(len(found), 5 if s.size == "long" else 1)):
+    for supplier, invoice, code in r.sample(found, min(len(found), 6)):
+        if not s.may(0.6):
+            continue
         kind = next(d for d, c in spec.flags.items() if c == code)
-        proof = {"code": f"`{code}`", "number": invoice.number, "supplier": supplier.company.short,
-                 "reason": evidence(supplier, invoice, code, spec)}  # fmt: skip
+        proof = {
+            "code": f"`{code}`",
+            "number": invoice.number,
+            "supplier": supplier.company.short,
+            "reason": evidence(supplier, invoice, code, spec),
+        }
         out = {"terms": f"contract:{supplier.key}", "bank": f"contract:{supplier.key}"}.get(kind)
         if out:
             key = spec.keys["payment" if kind == "terms" else "iban"]
             s.do("flag_check", search(f'"{key}"', spec.out(out)), **proof)
         elif kind in ("price", "quantity"):
             agreed = {x.product.sku: x.price_cents for x in invoice.order.lines}
-            sku = missing(invoice)[0] if kind == "quantity" else next(
-                x.product.sku for x in invoice.lines if x.price_cents > agreed[x.product.sku])  # fmt: skip
+            sku = (
+                missing(invoice)[0]
+                if kind == "quantity"
+                else next(x.product.sku for x in invoice.lines if x.price_cents > agreed[x.product.sku])
+            )
             s.do("flag_check", search(_escaped(sku), spec.paths[f"order:{invoice.order.number}"]), **proof)
         else:
             s.do("flag_check", search(_escaped(invoice.number), spec.paths["bank"]), **proof)

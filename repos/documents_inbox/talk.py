@@ -78,36 +78,78 @@ def invoice_values(supplier: Supplier, invoice: Invoice) -> dict[str, object]:
     days = (invoice.due - invoice.issued).days
     agreed = supplier.contract.payment_days
     return {
-        "supplier": supplier.company.short, "city": supplier.company.address.city, "key": supplier.key,
-        "count": len(supplier.invoices), "number": invoice.number, "date": style.date(invoice.issued),
-        "due": style.date(invoice.due), "order": invoice.order.number, "currency": style.currency,
-        "lines": len(invoice.lines), "pages": pages, "net": money(invoice.net_cents), "gross": money(invoice.gross_cents),
-        "vat": style.vat_percent, "money_sample": money(largest), "header_words": header[style.header],
-        "columns": ", ".join(labels[c] for c in style.columns), "iban_start": grouped(invoice.iban)[:9],
-        "charge_words": f"charges {charges}" if charges else "no charges", "charge_sum": money(sum(c for _, c in invoice.charges)),
+        "supplier": supplier.company.short,
+        "city": supplier.company.address.city,
+        "key": supplier.key,
+        "count": len(supplier.invoices),
+        "number": invoice.number,
+        "date": style.date(invoice.issued),
+        "due": style.date(invoice.due),
+        "order": invoice.order.number,
+        "currency": style.currency,
+        "lines": len(invoice.lines),
+        "pages": pages,
+        "page_words": f"{pages} pages" if pages > 1 else "one page",
+        "net": money(invoice.net_cents),
+        "gross": money(invoice.gross_cents),
+        "vat": style.vat_percent,
+        "money_sample": money(largest),
+        "header_words": header[style.header],
+        "columns": ", ".join(labels[c] for c in style.columns),
+        "iban_start": grouped(invoice.iban)[:9],
+        "charge_words": f"charges {charges}" if charges else "no charges",
+        "charge_sum": money(sum(c for _, c in invoice.charges)),
         "lots": f'each with a "{labels["lot"]}" row below' if style.lots else "one row each",
-        "iso_date": invoice.issued.isoformat(), "iso_due": invoice.due.isoformat(), "sku": first.product.sku,
-        "qty": first.quantity, "price": money(first.price_cents),
-        "due_words": f"It allows {days} days; the agreement has to tell whether that is right." if days != agreed
+        "iso_date": invoice.issued.isoformat(),
+        "iso_due": invoice.due.isoformat(),
+        "sku": first.product.sku,
+        "qty": first.quantity,
+        "price": money(first.price_cents),
+        "due_words": f"It allows {days} days; the agreement has to tell whether that is right."
+        if days != agreed
         else f"It falls due after {days} days.",
         **{f"l_{k}": labels[k] for k in ("due", "net", "tax", "gross", "carried", "lot")},
         "l_number": dict((k, labels[k]) for k, _ in head_values(supplier, invoice))["number"],
-    }  # fmt: skip
+    }
 
 
 def contract_values(supplier: Supplier, spec: Spec) -> dict[str, object]:
-    c, names = supplier.contract, {"cap": "the liability cap", "starts": "the start", "term": "the term",
-                                   "notice": "the notice period", "discount": "the cash discount", "law": "the law",
-                                   "review": "the price review", "contact": "the contact",
-                                   "interest": "default interest"}  # fmt: skip
+    c, names = (
+        supplier.contract,
+        {
+            "cap": "the liability cap",
+            "starts": "the start",
+            "term": "the term",
+            "notice": "the notice period",
+            "discount": "the cash discount",
+            "law": "the law",
+            "review": "the price review",
+            "contact": "the contact",
+            "interest": "default interest",
+        },
+    )
     wanted = [names[f] for f in spec.fields["contract"] if f in names]
     return {
-        "supplier": supplier.company.short, "contract": c.number, "payment": c.payment_days,
-        "discount": f"{c.discount_tenths / 10:g}", "discount_days": c.discount_days, "iban_start": grouped(c.iban)[:9],
-        "iban": grouped(c.iban), "signed": long_date(c.signed), "starts": long_date(c.starts), "notice": c.notice_days,
-        "cap": f"{c.cap_cents / 100:,.2f}", "term": c.term_months, "interest": f"{c.interest_tenths / 10:g}",
-        "law": c.law, "review": f"month {c.review_month}", "contact": c.contact.name, "rates": len(c.rates),
-        "currency": supplier.layout.currency, "wanted_words": ", ".join(wanted[:4]) + " and the payment terms",
-        "starts_words": f"{c.starts.isoformat()} as the start" if "starts" in spec.fields["contract"]
+        "supplier": supplier.company.short,
+        "contract": c.number,
+        "payment": c.payment_days,
+        "discount": f"{c.discount_tenths / 10:g}",
+        "discount_days": c.discount_days,
+        "iban_start": grouped(c.iban)[:9],
+        "iban": grouped(c.iban),
+        "signed": long_date(c.signed),
+        "starts": long_date(c.starts),
+        "notice": c.notice_days,
+        "cap": f"{c.cap_cents / 100:,.2f}",
+        "term": c.term_months,
+        "interest": f"{c.interest_tenths / 10:g}",
+        "law": c.law,
+        "review": f"month {c.review_month}",
+        "contact": c.contact.name,
+        "rates": len(c.rates),
+        "currency": supplier.layout.currency,
+        "wanted_words": ", ".join(wanted[:4]) + " and the payment terms",
+        "starts_words": f"{c.starts.isoformat()} as the start"
+        if "starts" in spec.fields["contract"]
         else "nothing that the schema does not ask for",
-    }  # fmt: skip
+    }
