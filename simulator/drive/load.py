@@ -110,6 +110,8 @@ class Load:
             self._result.stopped = "interrupted"
         elif shape.window_s is not None and length < shape.window_s and not everything.done():
             self._result.stopped = "time limit"
+        if shape.window_s is None:
+            return  # each session once, from start to end: there is no steady state to speak of
         self._result.window = (start, end)
         self._stage.recorder.window("agent", start, end)
 
