@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .arith import plain, shown
 from .assets import Asset, Assets, by_class, written
+from .house import policy_path
 from .journal import Journal, render
 
 
@@ -130,6 +131,15 @@ def _script(c: Assets, j: Journal, kinds: list[str], path: str) -> None:
         c.n["folder"],
         "*.csv",
     )
+    j.section(
+        policy_path(c.w),
+        c.title(),
+        (
+            f"{gone[-1].id} left for {shown(gone[-1].proceeds)}, which is a price and not a result. Before writing I "
+            "look up how the policy treats the month of a disposal and what it calls low value "
+            f"({n['threshold']} {c.w.currency} if I remember well)."
+        ),
+    )
     names = n | {"line_stop": "" if "stop" in kinds else _stop(c), "line_low": "" if "low" in kinds else _low(c)}
     j.write(
         path,
@@ -146,7 +156,7 @@ def _finish(c: Assets, j: Journal) -> None:
     n, first = c.n, next(iter(c.right))
     last = max(c.right, key=lambda k: abs(c.right[k]["result"]))
     j.run(
-        f"python3 -m {n['calc']}.{n['mod_assets']} --{n['opt_class']} {last}",
+        j.short(f"python3 -m {n['calc']}.{n['mod_assets']} --{n['opt_class']} {last}", "| tail -n 22"),
         (
             f"Before I look at the totals again, the items of {last}, where the disposals weigh most "
             f"({shown(c.right[last]['result'])} by my reckoning). Columns: remaining cost, opening, charge, released, "

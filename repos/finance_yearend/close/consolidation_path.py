@@ -5,7 +5,7 @@ from __future__ import annotations
 from .arith import plain, shown
 from .consolidation import Consolidation, six
 from .group import RESULT, Entity, consolidate
-from .house import test_names
+from .house import policy_path, test_names
 from .journal import Journal, render
 from .remarks import on_group
 
@@ -59,7 +59,9 @@ def _books(c: Consolidation, j: Journal) -> None:
     n, b, base = c.n, c.books, c.n["folder"] + "/"
     files: list[tuple[str, str]] = []
     before = None
-    for x in b.entities[: c.w.part("books read").randint(2, 3) if c.w.size == "medium" else 4]:
+    for x in b.entities[
+        : c.w.part("books read").randint(2, 3) + (not j.style.echo_after_edit) if c.w.size == "medium" else 4
+    ]:
         if before is None:
             say = (
                 f"{len(b.accounts)} accounts, {b.internal['receivable']} to {b.internal['earnings']} at the end for "
@@ -199,7 +201,7 @@ def _own_tests(c: Consolidation, j: Journal) -> None:
         ),
     )
     j.run(
-        f"python3 -m unittest tests.test_{n['calc']}_{n['mod_group']} -v",
+        f"python3 -m unittest tests.test_{n['calc']}_{n['mod_group']}" + ("" if j.style.echo_after_edit else " -v"),
         (
             f"I run this module alone. If a sample fails it will be a rate of the wrong kind; {b.entities[-1].code} "
             f"in {b.entities[-1].currency} is the one to watch, its average and closing rates differ by "
@@ -215,7 +217,9 @@ def _finish(c: Consolidation, j: Journal, e: Entity) -> None:
     paired = j.optional()
     if paired:
         j.run(
-            f"python3 -m {n['calc']}.{n['mod_group']} --{n['opt_pairs']}",
+            j.short(
+                f"python3 -m {n['calc']}.{n['mod_group']} --{n['opt_pairs']}", f"| grep '{c.books.entities[0].code}'"
+            ),
             (
                 "Next the internal rows side by side. Each pair should cancel to cents; what does not cancel ends in "
                 f"{n['w_diff_bs']}, where I expect {shown(c.lines['diff_bs'])}, and in {n['w_diff_pl']} with "
@@ -224,7 +228,7 @@ def _finish(c: Consolidation, j: Journal, e: Entity) -> None:
         )
     j.run(
         f"python3 -m {n['calc']}.{n['mod_check']} --{n['opt_strict']} && python3 -m {n['calc']}.{n['mod_group']} "
-        f"--{n['opt_write']} {n['file_out']}",
+        f"--{n['opt_write']} {n['file_out']} | tail -n 1",
         (
             f"{'The pairs cancel. ' if paired else ''}«Strict comparison, then the file|Now strictly»: only if all "
             f"six totals agree is {n['file_out']} written. {n['o_result']} should be {shown(c.result)} "
@@ -247,6 +251,15 @@ def _finish(c: Consolidation, j: Journal, e: Entity) -> None:
 def play(c: Consolidation, j: Journal) -> None:
     n, kinds, b = c.n, _mistakes(c), c.books
     _study(c, j)
+    j.section(
+        policy_path(c.w),
+        c.title(),
+        (
+            "Three rates, two kinds of eliminations and a residual: I read the policy's section on the consolidation "
+            f"a second time before coding, above all for what goes at `{n['k_hist']}` and for the fate of accounts "
+            f"{b.internal['sales']} and {b.internal['payable']}."
+        ),
+    )
     path = f"{n['calc']}/{n['mod_group']}.py"
     capital = [] if "historic" in kinds else [n["w_capital"], n["w_earnings"]]
     inside = ("receivable", "payable") if "result" in kinds else ("receivable", "payable", "sales", "purchases")
@@ -277,7 +290,7 @@ def play(c: Consolidation, j: Journal) -> None:
     shows = ([e] if j.optional() else []) if c.w.size == "medium" else [e, next(x for x in b.entities if x is not e)]
     for k, x in enumerate(shows):
         j.run(
-            f"python3 -m {n['calc']}.{n['mod_group']} --{n['opt_entity']} {x.code}",
+            j.short(f"python3 -m {n['calc']}.{n['mod_group']} --{n['opt_entity']} {x.code}", "| head -n 30"),
             (
                 f"{'One company row by row' if not k else 'A second one for contrast'}: {x.code}, {x.currency} at "
                 f"{six(b.closing[x.currency])} and {six(b.average[x.currency])}. Account {x.rows[0][0]} with "

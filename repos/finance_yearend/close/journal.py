@@ -121,6 +121,17 @@ class Journal:
         else:
             self._step(items[0][1], *(x for path, _ in items for x in self.ranges(path)))
 
+    def section(self, path: str, heading: str, say: str) -> None:
+        """Looks up one section of a Markdown file that was read before."""
+        lines = self.files[path].splitlines()
+        first = next(k for k, line in enumerate(lines, 1) if line.startswith("## ") and line.endswith(f". {heading}"))
+        rest = (k for k, line in enumerate(lines[first:], first) if line.startswith("## "))
+        self.read(path, say, first, next(rest, len(lines)))
+
+    def short(self, command: str, cut: str) -> str:
+        """`command` with its output cut where the client repeats outputs in full (clients that echo edits do)."""
+        return f"{command} {cut}" if self.style.echo_after_edit else command
+
     def write(self, path: str, content: str, say: str) -> None:
         self.files[path] = content
         self._step(say, Write(path, content))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import arith
 from .arith import shown
-from .house import test_names
+from .house import policy_path, test_names
 from .journal import Journal, render
 from .loans import Loans, figures, schedule
 from .remarks import on_loans
@@ -195,7 +195,7 @@ def _own_tests(c: Loans, j: Journal) -> None:
         ),
     )
     j.run(
-        f"python3 -m unittest tests.test_{n['calc']}_{n['mod_loans']} -v",
+        f"python3 -m unittest tests.test_{n['calc']}_{n['mod_loans']}" + ("" if j.style.echo_after_edit else " -v"),
         (
             f"The tests use {n['f_schedule']} directly, on the real terms rather than on toy loans. I run only this "
             "module, verbosely, to see that all five are picked up and that the subtests for "
@@ -210,7 +210,7 @@ def _schedules(c: Loans, j: Journal) -> None:
     for k, x in enumerate(shown_loans):
         f, rows = c.right[x.id], schedule(x, c.w)
         j.run(
-            f"{module} {x.id}",
+            j.short(f"{module} {x.id}", f"| {('head', 'tail')[k % 2]} -n {24 + 3 * k}"),
             (
                 f"{_WALKS[min(k, 1)]}: {x.id}, {x.style}, {x.basis}, {x.terms} terms. By hand its first period from "
                 f"{x.start} to {rows[0][0]} bears {shown(c.w.cents(rows[0][2]))} on {shown(x.principal)}; the table "
@@ -224,7 +224,7 @@ def _finish(c: Loans, j: Journal) -> None:
     n = c.n
     worst = max(c.right.items(), key=lambda kv: kv[1]["expense"])
     j.run(
-        f"python3 -m {n['calc']}.{n['mod_loans']} --{n['opt_write']} {n['file_out']} && python3 -m "
+        f"python3 -m {n['calc']}.{n['mod_loans']} --{n['opt_write']} {n['file_out']} > /dev/null && python3 -m "
         f"{n['calc']}.{n['mod_check']} --{n['opt_save']} out/{n['mod_check']}.csv | tail -n {2 * len(c.loans) + 1}",
         (
             "«With that the letters should agree to the cent|All causes found are fixed», so this run writes "
@@ -250,6 +250,15 @@ def _finish(c: Loans, j: Journal) -> None:
 def play(c: Loans, j: Journal) -> None:
     n, kinds = c.n, _mistakes(c)
     _study(c, j)
+    j.section(
+        policy_path(c.w),
+        c.title(),
+        (
+            f"All inputs of the loan book are read. The policy's section on it once more, with {c.loans[0].id} and "
+            f"{c.loans[-1].id} in mind: which amounts are rounded and when, what `{n['o_current']}` takes in, and from "
+            "which day the accrual runs are rules that I want before my eyes, not in my memory."
+        ),
+    )
     good, raw, extra = _lines(c)
     path = f"{n['calc']}/{n['mod_loans']}.py"
     names = n | {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from .arith import shown
+from .house import policy_path
 from .journal import Journal, render
 from .receivables import Receivables, allowance, bucket_of, item_age
 
@@ -160,6 +161,16 @@ def play(c: Receivables, j: Journal) -> None:
     kinds = [k for k in ("edge", "net") if _gaps(c, [k])]
     path, check = f"{n['calc']}/{n['mod_receivables']}.py", f"{n['calc']}/{n['mod_check']}.py"
     _study(c, j)
+    j.section(
+        policy_path(c.w),
+        c.title(),
+        (
+            f"Rates are {c.w.currency} per unit. One more look at the policy's table of buckets, "
+            "because of the limits: "
+            f"is an item of exactly {c.buckets[1][0]} days still in `{c.buckets[1][1]}`, and in which order do tax, "
+            "cover and rate apply?"
+        ),
+    )
     buckets = "\n".join(f'    ({limit}, "{name}", Decimal("{rate / 100:.2f}")),' for limit, name, rate in c.buckets)
     names = n | {"buckets": buckets, "compare": "<" if "edge" in kinds else "<=", "base": _base(c, "net" not in kinds)}
     j.write(
@@ -173,9 +184,12 @@ def play(c: Receivables, j: Journal) -> None:
     )
     oldest = max(c.items, key=lambda x: item_age(x, c.w))
     j.run(
-        f"python3 -m {n['calc']}.{n['mod_receivables']} --{n['opt_customer']} ALL",
+        j.short(
+            f"python3 -m {n['calc']}.{n['mod_receivables']} --{n['opt_customer']} ALL",
+            f"| grep -E '{c.buckets[-1][1]}|{c.buckets[-2][1]}'",
+        ),
         (
-            f"I print every item before any total. {oldest.invoice} of {oldest.customer.name}, "
+            f"I print items before any total. {oldest.invoice} of {oldest.customer.name}, "
             f"{item_age(oldest, c.w)} days overdue, must be in {c.buckets[-1][1]}, and "
             f"{c.w.cents(oldest.open * c.rates[oldest.currency]) / 100:,.2f} {c.w.currency} is what I get for it by "
             "hand."
@@ -184,7 +198,7 @@ def play(c: Receivables, j: Journal) -> None:
     j.read(
         f"{n['folder']}/{n['file_control']}",
         (
-            f"The list reads well. For comparison {n['file_control']}: {len(c.buckets)} buckets with gross and "
+            f"The items read well. For comparison {n['file_control']}: {len(c.buckets)} buckets with gross and "
             "allowance, both agreed with the auditors, so a gap means that I am wrong and not they."
         ),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .arith import plain, shown
-from .house import test_names
+from .house import policy_path, test_names
 from .journal import Journal, render
 from .remarks import on_returns
 from .returns import Position, Returns, measure
@@ -41,7 +41,7 @@ def _study(c: Returns, j: Journal) -> None:
                 "one»."
             ),
         )
-    count = c.w.part("files read").randint(1, 3) if c.w.size == "medium" else 4
+    count = c.w.part("files read").randint(1, 3) + (not j.style.echo_after_edit) if c.w.size == "medium" else 5
     files: list[tuple[str, str]] = []
     before: Position | None = None
     for p in c.positions[:count]:
@@ -159,7 +159,7 @@ def _own_tests(c: Returns, j: Journal) -> None:
         ),
     )
     j.run(
-        f"python3 -m unittest tests.test_{n['calc']}_{n['mod_returns']} -v",
+        f"python3 -m unittest tests.test_{n['calc']}_{n['mod_returns']}" + ("" if j.style.echo_after_edit else " -v"),
         (
             "Only these tests, with names, since a solver that stops early would pass the statement and still be "
             f"wrong in the fifth decimal; {c.positions[0].slug} with {len(c.positions[0].flows)} entries is the "
@@ -174,7 +174,8 @@ def _finish(c: Returns, j: Journal) -> None:
         _own_tests(c, j)
     best = max(c.positions, key=lambda p: c.right[p.slug].irr)
     j.run(
-        f"python3 -m {n['calc']}.{n['mod_check']} && python3 -m {n['calc']}.{n['mod_returns']} --{n['opt_write']} "
+        f"python3 -m {n['calc']}.{n['mod_check']} --{n['opt_brief']} | tail -n 5 && python3 "
+        f"-m {n['calc']}.{n['mod_returns']} --{n['opt_write']} "
         f"{n['file_out']}",
         (
             f"With that the comparison must be empty of gaps, and I write {n['file_out']} in the same go. By my "
@@ -187,7 +188,7 @@ def _finish(c: Returns, j: Journal) -> None:
         j.tick(c.label)
         return
     j.run(
-        f"python3 -m {n['calc']}.{n['mod_returns']} --{n['opt_flows']} {p.slug}",
+        j.short(f"python3 -m {n['calc']}.{n['mod_returns']} --{n['opt_flows']} {p.slug}", "| tail -n 28"),
         (
             "All paid-in and distributed totals agree. A last look at one position with signs and a running balance, "
             f"{p.name}: {_pct(c, p)} is only credible if early outflows carry most of the "
@@ -203,6 +204,15 @@ def play(c: Returns, j: Journal) -> None:
     n, kinds = c.n, _mistakes(c)
     _study(c, j)
     path, check = f"{n['calc']}/{n['mod_returns']}.py", f"{n['calc']}/{n['mod_check']}.py"
+    j.section(
+        policy_path(c.w),
+        c.title(),
+        (
+            "Before I decide on signs I look up the policy's words on them: what counts as paid-in, what a "
+            f"{n['w_fee']} is, and where the {n['w_nav']} goes. {c.positions[0].slug} has all of these, and "
+            f"{n['o_irr']} is only as good as the signs."
+        ),
+    )
     names = n | {"outflows": _out(c, "fees" not in kinds), "line_cut": "" if "cut" in kinds else _cut(c)}
     j.write(
         path,
