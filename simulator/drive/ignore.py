@@ -1,6 +1,6 @@
 """Which files of a workspace tools look at: .gitignore rules as git and ripgrep read them, sorted by path everywhere.
 
-pathspec matches the patterns of one file; here is only the nesting: rules of deeper folders win over those above.
+Rules are asked about one entry at a time, on the way down: what lies in a hidden folder is never reached, as in git.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
+from simulator.drive.globs import Glob, parse
 
 #: folders that no tool ever enters
 NEVER = frozenset({".git", "__pycache__", "node_modules", ".venv"})
@@ -28,23 +28,23 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Ignore rules in force in a folder: (folder they come from with its "/", spec), outermost first."""
+    """Ignore rules in force in a folder: (folder they come from with its "/", its rules), outermost first."""
 
-    layers: tuple[tuple[str, GitIgnoreSpec], ...] = ()
+    layers: tuple[tuple[str, tuple[Glob, ...]], ...] = ()
 
     def enter(self, root: Path, folder: str) -> Rules:
         """Rules inside `folder` ("" or "a/b/"), its own .gitignore added."""
         try:
-            lines = (root / folder / ".gitignore").read_text(errors="replace").splitlines()
+            lines = (root / folder / ".gitignore").read_text(encoding="utf-8", errors="replace").split("\n")
         except OSError:
             return self
-        return Rules((*self.layers, (folder, GitIgnoreSpec.from_lines(lines))))
+        return Rules((*self.layers, (folder, tuple(filter(None, map(parse, lines))))))
 
     def hide(self, path: str, folder: bool) -> bool:
-        for base, spec in reversed(self.layers):
-            verdict = spec.check_file(path[len(base) :] + ("/" if folder else "")).include
-            if verdict is not None:
-                return verdict
+        for base, globs in reversed(self.layers):
+            for glob in reversed(globs):  # the last rule that fits decides
+                if (folder or not glob.folder_only) and glob.fits(path[len(base) :]):
+                    return not glob.negated
         return False
 
 

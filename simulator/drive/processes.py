@@ -71,7 +71,7 @@ def kill_marked(mark: bytes, newer_than: int = 0, spare: int = 0) -> int:
     """SIGKILL every process whose starting environment holds `mark` -> how many. Finds what left its process group.
 
     newer_than: look only at higher process ids; spare: a process id to leave alone. Needs /proc; elsewhere it finds
-    nothing and groups must do.
+    nothing and groups must do. (Ids wrap around once in millions; what is missed then goes when all goes.)
     """
     killed: set[int] = {spare}
     for _ in range(20):  # one that forks while we look is found in the next round

@@ -7,9 +7,8 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
-
 from simulator.core.action import Hit, Matches
+from simulator.drive.globs import parse
 from simulator.drive.ignore import walk
 
 MAX_HITS = 300
@@ -68,12 +67,20 @@ def _text_lines(path: Path) -> list[str]:
 
 
 def _glob(file_pattern: str | None) -> Callable[[str], bool]:
-    """ripgrep's --glob: a pattern without "/" is for the name at any depth; {a,b} are alternatives; "!" excludes."""
+    """ripgrep's --glob: a pattern without "/" is for the name at any depth; {a,b} are alternatives; "!" excludes; one
+    that fits a folder stands for all in it."""
     if not file_pattern or file_pattern == "*":
         return lambda name: True
     excluded = file_pattern.startswith("!")
-    spec = GitIgnoreSpec.from_lines(expand_braces(file_pattern.removeprefix("!")))
-    return lambda name: spec.match_file(name) != excluded
+    globs = [glob for glob in map(parse, expand_braces(file_pattern.removeprefix("!"))) if glob]
+
+    def wanted(name: str) -> bool:
+        parts = name.split("/")
+        paths = ["/".join(parts[: n + 1]) for n in range(len(parts))]
+        fits = any(g.fits(p) for g in globs for p in (paths[:-1] if g.folder_only else paths))
+        return fits != excluded
+
+    return wanted
 
 
 def expand_braces(pattern: str) -> list[str]:

@@ -36,6 +36,7 @@ from simulator.errors import SimError
 
 LENGTH = 8
 NICE = 5  # below the load generator and an engine on the same machine
+OOM_SCORE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +204,8 @@ def main() -> None:
     descriptor, folder, threads = int(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
     warnings.simplefilter("ignore")  # of document libraries; there is no one to read them
     os.nice(NICE)
+    with contextlib.suppress(OSError):  # Linux: when memory runs out, a runaway command goes and not its caller
+        Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE))
 
     link = socket.socket(fileno=descriptor)
 

@@ -6,6 +6,7 @@ which a run makes hundreds, goes through GitPython's index and object classes an
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -82,7 +83,7 @@ class Repository:
             git.Head.create(repo, branch, commit=git.Commit(repo, hex_to_bin(self.head)))
             repo.close()
         workspace = Workspace(path, self.head, branch)
-        shutil.copyfile(path / ".git" / "index", workspace.index)
+        shutil.copy2(path / ".git" / "index", workspace.index)
         return workspace
 
 
@@ -141,7 +142,7 @@ class Workspace:
         command = _git(self.path)
         with _told_as_usage_error(self.path), tempfile.TemporaryDirectory(prefix="sim-index-") as scratch:
             index = Path(scratch) / "index"
-            shutil.copyfile(self.path / ".git" / "index", index)
+            shutil.copy2(self.path / ".git" / "index", index)  # its age tells git what it may trust
             command.update_environment(GIT_INDEX_FILE=str(index))
             command.add("--all", "--intent-to-add")
             options = ["--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", self.start]
@@ -160,21 +161,16 @@ def _git(path: Path) -> git.Git:
     return command
 
 
-class _told_as_usage_error:
-    """Turns what git said when it failed into one sentence; a context manager."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, git.GitCommandNotFound):
-            raise UsageError("The program git was not found: install git 2.28 or newer.") from error
-        if isinstance(error, git.GitCommandError):
-            said = " ".join(str(error.stderr).replace("stderr:", "").strip(" \n'").split()) or str(error.status)
-            raise UsageError(f"git failed in {self.path}: {said[:300]}") from error
+@contextlib.contextmanager
+def _told_as_usage_error(path: Path) -> Iterator[None]:
+    """What git says when it fails becomes one sentence."""
+    try:
+        yield
+    except git.GitCommandNotFound as error:
+        raise UsageError("The program git was not found: install git 2.28 or newer.") from error
+    except git.GitCommandError as error:
+        said = " ".join(str(error.stderr).replace("stderr:", "").strip(" \n'").split()) or str(error.status)
+        raise UsageError(f"git failed in {path}: {said[:300]}") from error
 
 
 def _fast_import(history: Sequence[Commit]) -> Iterator[bytes]:

@@ -13,7 +13,9 @@ from simulator.drive.search import MAX_HITS, MAX_LINE_CHARS, expand_braces, sear
 NAMES = ["a.py", "b.log", "docs/a.py", "docs/api/c.txt", "src/b.log", "src/out/a.py", "src/out/deep/b.log", "out/z"]
 PATTERNS = st.sampled_from(
     ["*.log", "!b.log", "out/", "/out", "docs/*", "!docs/api", "**/deep", "src/**/b.log", "a.py", "/a.py", "*", "!*/",
-     "!*.py", "# c", "", "deep/", "[ab].py", "?.txt", r"\!x", "api/c.txt", "src/out"]
+     "!*.py", "# c", "", "deep/", "[ab].py", "?.txt", r"\!x", "api/c.txt", "src/out",
+     "[!a].log", "[a-c]*", "**", "docs/**", "**/out/", "*a.p?", r"\a.py", "a.py  ", "[]b].log", "!/out/", 
+     "[z-a].py", "out/**/b.log", "src/*/b.log", "!deep", "!c.txt", "/*/a.py", "x\\"]
 )  # fmt: skip
 RULES = st.lists(PATTERNS, max_size=5)
 
@@ -84,6 +86,7 @@ def test_globs(tmp_path):
     cases = {
         None: 5, "*": 5, "*.py": 3, "*.{ts,tsx}": 2, "!*.py": 2, "src/*.py": 1, "src/**/*.py": 2, "**/e.py": 1,
         "[ab].*": 2, "*.js": 0, "/a.py": 1,
+        "src": 3, "sub/": 1, "!src/": 2, "src/**": 3,
     }  # fmt: skip
     assert {pattern: len(lines_of(tmp_path, "hit", pattern)) for pattern in cases} == cases
     assert [name for name, *_ in lines_of(tmp_path, "hit", "*.py", "src")] == ["src/c.py", "src/sub/e.py"]

@@ -57,6 +57,14 @@ async def test_actions_and_times(host, tmp_path):
     assert (await host.do("s1", Command("pwd"))).outcome == Ran(0, f"{SHOWN}\n")
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/oom_score_adj"), reason="Linux only")
+async def test_tools_give_way_to_those_who_measure(host):
+    ask = "nice; cat /proc/self/oom_score_adj"
+    theirs = (await host.do("s1", Command(ask))).outcome.output.split()
+    ours = (await asyncio.to_thread(subprocess.check_output, ["sh", "-c", ask], text=True)).split()
+    assert all(int(their) > int(our) for their, our in zip(theirs, ours, strict=True))
+
+
 async def test_large_results_travel_whole(host, tmp_path):
     (tmp_path / "big.txt").write_text("é" * 400_000)
     (tmp_path / "big.txt").with_suffix(".csv").write_text("1," * 400_000)

@@ -210,3 +210,13 @@ def test_a_repository_of_another_owner_can_be_used(repository, tmp_path):
     (workspace.path / "n").write_text("n\n")
     assert workspace.commit("m", 1_700_100_000)
     assert workspace.diff_stat() == "1 files +1 -0"
+
+
+def test_an_edit_right_after_the_checkout_is_in_the_diff(repository, tmp_path):
+    """Same size, same tick of the file system's clock: only the age of the index tells that it may be wrong."""
+    seen = set()
+    for number in range(25):
+        workspace = repository.checkout(tmp_path / str(number), "s1")
+        (workspace.path / "README.md").write_bytes(b"# budget\n")
+        seen.add((workspace.commit("m", 1_700_100_000) is None, workspace.diff_stat()))
+    assert seen == {(False, "1 files +1 -1")}
