@@ -136,10 +136,17 @@ class Voice:
     def __init__(self, rng: Random) -> None:
         self._rng = rng
         self._used: Counter[str] = Counter()
+        self._said: Counter[str] = Counter()
 
-    def say(self, pool: tuple[str, ...], **values: object) -> str:
+    def say(self, pool: tuple[str, ...], *, once: bool = False, **values: object) -> str:
+        """The least used sentence of a pool, filled. once: a sentence filled alike before gives "" instead."""
         least = min(self._used[s] for s in pool)
         chosen = self._rng.choice([s for s in pool if self._used[s] == least])
+        if once:
+            key = chosen.format(**values)
+            if self._said[key]:
+                return ""
+            self._said[key] += 1
         self._used[chosen] += 1
         text = chosen.format(**values)
         return text[0].upper() + text[1:] if text[0].isalpha() else text

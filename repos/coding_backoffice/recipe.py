@@ -52,7 +52,7 @@ def make(seed: int, size: str, style: Style) -> Task:
     noted = 0
     for number, item in enumerate(items, start=1):
         solve.work(walk, item)
-        if number % 3 == 0 and number < len(items):
+        if number % 4 == 0 and number < len(items):
             solve.note_changes(walk, items[noted:number])
             noted = number
     solve.finish(walk, items, noted)
@@ -69,7 +69,7 @@ def make(seed: int, size: str, style: Style) -> Task:
     )
 
 
-N_UNITS = 7
+N_UNITS = 12
 
 
 def _items(world: World, size: str, rng: Random) -> list[solve.Item]:

@@ -171,7 +171,10 @@ def _sorted_names(line: str) -> str:
     if match is None or match[1] is None:
         return line
     names = sorted((n.strip() for n in match[2].split(",")), key=_name_key)
-    return f"from {match[1]} import {', '.join(names)}"
+    line = f"from {match[1]} import {', '.join(names)}"
+    if len(line) <= 120:
+        return line
+    return "\n".join([f"from {match[1]} import (", *(f"    {name}," for name in names), ")"])
 
 
 def _name_key(name: str) -> tuple[int, str]:
@@ -180,6 +183,6 @@ def _name_key(name: str) -> tuple[int, str]:
 
 
 def _import_key(line: str) -> tuple[bool, str]:
-    match = _IMPORT.match(line)
+    match = _IMPORT.match(line.replace("(\n", "(", 1).splitlines()[0])
     assert match is not None
     return match[1] is not None, (match[1] or match[3]).lower()

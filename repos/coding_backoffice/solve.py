@@ -43,6 +43,7 @@ def orient(walk: Walk, items: list[Item], *, reports: bool) -> None:
     if rng.random() < 0.6:
         walk.definitions(pkg, f"The top-level modules of `{pkg}` are shared by everything, so I list what they define.")
     walk.read(world.part("errors").module_path, why="because every module raises these")
+    walk.read(world.part("desk").module_path, why="to see how the parts are put together")
     log = rng.choice((
         "git log --oneline -n 12", "git log --format='%h %an: %s'", "git log --stat --format='%h %an: %s' -n 3",
         "git log --format='%h %ad %s' --date=short -n 9",
@@ -85,10 +86,36 @@ def _investigate(walk: Walk, item: Item) -> None:
         walk.saw(walk.voice.once(about))
     if unit.doc_path and rng.random() < 0.8:
         walk.read(unit.doc_path, why="as the written rule decides what is right", insight=walk.voice.once(about))
+    _look_around(walk, unit)
     helper = rng.choice([p for p in walk.world.base if p.dotted in walk.files[unit.module_path]])
-    if rng.random() < (0.55 if walk.echoes else 0.8):
+    if rng.random() < 0.8:
         walk.read(helper.module_path, why=f"which `{unit.names['mod']}` imports from")
         walk.saw(walk.voice.once(helper.story("about", Random(0)).split("\n\n")))
+
+
+def _look_around(walk: Walk, unit: Part) -> None:
+    """Neighbours of a unit: the folder's definitions, a sibling with the same question, uses of an error."""
+    rng, names = walk.rng, walk.world.names
+    folder = unit.module_path.rpartition("/")[0]
+    if rng.random() < 0.5:
+        walk.definitions(folder, f"What else is defined in `{folder}`? A list of definitions answers that fastest.")
+    if rng.random() < 0.75:
+        siblings = [u for u in walk.world.units if u is not unit]
+        near = [u for u in siblings if u.names["group"] == unit.names["group"]]
+        other = rng.choice(near or siblings)
+        reason = rng.choice((
+            f"a sibling of `{unit.names['mod']}` that may have solved the same question",
+            "to keep my change in line with how its neighbour is written",
+            f"because it was written by the same people as `{unit.names['mod']}`",
+            "since a rule that exists twice would have to change twice",
+        ))  # fmt: skip
+        walk.read(other.module_path, why=reason)
+        walk.saw(walk.voice.once(other.story("about", Random(walk.world.seed)).split("\n\n")))
+    if rng.random() < 0.5:
+        error = names[rng.choice(("InputErr", "ConflictErr", "MissingErr"))]
+        walk.search(rf"raise {error}", *rng.choice(((folder, "*.py"), (walk.world.package, "*.py"), ("tests", None))))
+    elif constants := facts.constants(walk.files[unit.module_path]):
+        walk.search(rf"\b{rng.choice(constants)[0]}\b", rng.choice((".", walk.world.package, "docs")))
 
 
 def _methods(walk: Walk, unit: Part) -> list[str]:
@@ -108,8 +135,8 @@ def _mend(walk: Walk, item: Item) -> None:
     subject = item.text("commit")
     if rng.random() < 0.8:
         log = rng.choice((
-            f"git log -p -n 1 --format='%h %an: %s' -- {module}", f"git log --format='%h %an: %s' -- {module}",
-            f"git log -n 2 -U6 --format='%h %s' -- {module}", f"git log -n 1 -p -U5 --format=%s%n%an -- {module}",
+            f"git log -p --format='%h %an: %s' -- {module}", f"git log -p -n 2 --format='%h %an%n%s' -- {module}",
+            f"git log -p -U10 -n 2 --format='%h %s' -- {module}", f"git log -n 1 -p -U12 --format=%s%n%an -- {module}",
         ))  # fmt: skip
         walk.run(log, f"How did `{module}` get like this? Its log should have the commit.",
                  f'"{subject}" was the last commit to `{module}`, and the behaviour came with it.',
@@ -137,7 +164,7 @@ def _mend(walk: Walk, item: Item) -> None:
 
 
 def _reread(walk: Walk, path: str, unit: Part) -> None:
-    if not walk.echoes and walk.rng.random() < 0.8:
+    if not walk.echoes and walk.rng.random() < 0.9:
         name = walk.rng.choice(_methods(walk, unit))
         walk.look_again(path, f"def {name}", f"The tool only showed a diff, so I re-read `{path}` around the change.")
 
@@ -168,10 +195,15 @@ def _extend(walk: Walk, item: Item) -> None:
     walk.edit(tests, {"feature": NEW}, f"The new cases for `{tests}`:", insight=item.text("tests"))
     _reread(walk, tests, unit)
     walk.run_tests(unit, only=test_names[0] if rng.random() < 0.5 else "")
-    walk.read(unit.doc_path or "", why="to find where the new section belongs")
-    walk.edit(unit.doc_path or "", {"feature": NEW}, f"`{unit.doc_path}` gets a section on it.")
-    if rng.random() < 0.7:
-        walk.run_tests(unit)
+    if rng.random() < 0.85:
+        walk.read(unit.doc_path or "", why="to find where the new section belongs")
+        walk.edit(unit.doc_path or "", {"feature": NEW}, f"`{unit.doc_path}` gets a section on it.")
+    walk.run_tests(unit)
+    walk.search(item.text("change").split("`")[1], rng.choice((".", "docs")))
+    if rng.random() < 0.4:
+        walk.run(f"git diff {rng.choice(('', '-U1 ', '-U6 '))}-- {module} {tests}",
+                 f"Let me review what this item has changed in `{module}` and its tests.",
+                 "The diff is limited to this item.")  # fmt: skip
 
 
 def note_changes(walk: Walk, items: list[Item]) -> None:
@@ -197,7 +229,7 @@ def finish(walk: Walk, items: list[Item], noted: int) -> None:
              "The command line builds every part, so one call of it shows that nothing broke on import.",
              f"The overview prints its line for {touched[0]}.")  # fmt: skip
     total = sum(len(facts.tests(t)) for p, t in walk.files.items() if p.startswith("tests/test_"))
-    walk.run(rng.choice(("python -m unittest discover -s tests -t . -f", "python -m unittest discover -v -s tests -t .")),
+    walk.run(rng.choice(("python -m unittest discover -s tests -t . -f", *["python -m unittest discover -v -s tests -t ."] * 2)),
              walk.voice.say(prose.RUN, what="the complete suite", expect=f"{total} passing cases"),
              f"All {total} cases pass.")  # fmt: skip
     walk.done("Final run")

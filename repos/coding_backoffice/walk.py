@@ -19,8 +19,8 @@ from simulator.core.action import (
 )
 from simulator.core.task import Style
 
-from . import facts, prose
-from .render import NEW, edit_blocks
+from . import facts, prose, thoughts
+from .render import edit_blocks
 from .world import Part, World
 
 _NUMBER_WIDTH = 8  # characters that a numbered line adds at most
@@ -64,7 +64,7 @@ class Walk:
 
     # -- replies ---------------------------------------------------------------------------------------------------
 
-    def step(self, intent: str, *actions: Action, insight: str = "", words: tuple[int, int] = (70, 135)) -> None:
+    def step(self, intent: str, *actions: Action, insight: str = "", words: tuple[int, int] = (72, 150)) -> None:
         """One reply: what was seen, an insight, remarks up to a length drawn from `words`, the intention."""
         said = [s for s in (*self._pending, insight) if s]
         target = self.rng.randint(*words)
@@ -77,14 +77,35 @@ class Walk:
         self.steps.append(Step(_paragraphs(said, self.rng), actions, progress=self._progress()))
 
     def _remark(self) -> str:
+        if self.rng.random() < 0.2 and (thought := self._thought()):
+            return thought
         if self.unit is not None and self.rng.random() < 0.45:
             text = self.files[self.unit.module_path]
             if note := self.voice.note(self.unit.story("notes", Random(0)).splitlines(), text):
                 return note
-        for path in reversed(self.topics[-4:]):
+        for path in reversed(self.topics):
             if remark := self.voice.detail(path, self.files[path]):
                 return remark
-        return ""
+        for part in self.world.base:
+            if part.module_path in self._seen:
+                notes = part.story("notes", Random(0)).splitlines()
+                if note := self.voice.note(notes, self.files[part.module_path]):
+                    return note
+        return self._thought()
+
+    def _thought(self) -> str:
+        """A consideration about the unit at hand, or about the start or the end of the work."""
+        names = self.world.names if self.unit is None else self.unit.names
+        words = {
+            "repo": self.world.repo, "pkg": self.world.package, "desk": self.world.names["MainDesk"],
+            "places": names["places"], "place": names["place"], "parties": names["parties"],
+        }  # fmt: skip
+        if self.unit is None:
+            pool = thoughts.CLOSING if any(self._todo.values()) else thoughts.OPENING
+            return self.voice.say(pool, once=True, **words)
+        error = self.world.names["InputErr"]
+        words |= {"cls": names["Main"], "mod": names["mod"], "path": self.unit.module_path, "err": error}
+        return self.voice.say(thoughts.GENERAL, once=True, **words)
 
     def _progress(self) -> str:
         if not self._todo or len(self.steps) < self._next_progress:
@@ -142,7 +163,7 @@ class Walk:
                 start, size = number, len(line) + _NUMBER_WIDTH
         return [*out, ReadFile(path, start, len(lines))] if out else [ReadFile(path)]
 
-    def look_again(self, path: str, around: str, intent: str, span: int = 70) -> None:
+    def look_again(self, path: str, around: str, intent: str, span: int = 90) -> None:
         """Read a range around a line that holds `around`; only where edits are not echoed."""
         total = len(self.files[path].splitlines())
         at = facts.line_of(self.files[path], around) or total
@@ -197,7 +218,7 @@ class Walk:
         """Bring slots of a file to a stage, with SEARCH/REPLACE blocks."""
         before = self.stages[path]
         after = {**before, **stage}
-        blocks = edit_blocks(self._sources[path], before, after, context=self.rng.choice((3, 4, 5)))
+        blocks = edit_blocks(self._sources[path], before, after, context=self.rng.choice((4, 6, 8, 10)))
         self.stages[path] = after
         self._edited(path, blocks, self._sources[path].text(after), intent, insight)
 
@@ -206,7 +227,7 @@ class Walk:
 
     def _edited(self, path: str, blocks: tuple[tuple[str, str], ...], text: str, intent: str, insight: str) -> None:
         delta = len(text.splitlines()) - len(self.files[path].splitlines())
-        self.step(intent, Edit(path, blocks), insight=insight, words=(45, 95))
+        self.step(intent, Edit(path, blocks), insight=insight, words=(70, 130))
         self.files[path] = text
         self._seen.add(path)
         self.topics.append(path)
@@ -214,7 +235,7 @@ class Walk:
         self.saw(self.voice.say(prose.SAW_EDIT, path=path, lines=lines, delta=f"{delta:+d}"))
 
     def write(self, path: str, content: str, intent: str) -> None:
-        self.step(intent, Write(path, content), words=(50, 100))
+        self.step(intent, Write(path, content), words=(60, 110))
         self.files[path] = content
         self._seen.add(path)
         self.saw(f"`{path}` exists now, {len(content.splitlines())} lines.")
@@ -250,7 +271,7 @@ class Walk:
             label = f"`{only}`"
         else:
             others = self.rng.sample([p for p in (*self.world.units, *self.world.base) if p is not unit], 3)
-            options = [(f"python -m unittest {flag}{dotted}", here) for flag in ("-v ", "", "-v -b ", "-f ")]
+            options = [(f"python -m unittest {flag}{dotted}", here) for flag in ("-v ", "-v -b ", "-f ")]
             options += [(f"python -m unittest -v {dotted} tests.test_{o.names['mod']}", [*here, o.test_path])
                         for o in others]  # fmt: skip
             options.append((f"python -m unittest discover -v -s tests -t . -p 'test_{name}.py'", here))
@@ -263,9 +284,6 @@ class Walk:
         said = " ".join(self._pending)
         self._pending = []
         self.steps.append(Step(said, (Complete(result),), progress=self._progress()))
-
-    def to_new(self, unit: Part, slot: str) -> None:
-        assert self.stages[unit.module_path][slot] == NEW
 
 
 def _paragraphs(sentences: list[str], rng: Random) -> str:

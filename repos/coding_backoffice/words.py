@@ -88,11 +88,11 @@ LAST = (
     "Delacroix Esposito Fairley Grimaldi Hargreave Inglis Jorgensen Kilbride Langton Mistry Norbury Ormond Petrov Renwick "
     "Salter Tindall Umber Vance Westlake Yarrow"
 ).split()
-BEARINGS = "north south east west upper lower old new inner outer long short high low far near middle little great".split()
 SPOTS = (
-    "Alder Birch Cedar Dover Elm Fern Gorse Hazel Ivy Juniper Kestrel Linden Maple Nettle Osier Poplar Quince Rowan "
-    "Sorrel Thistle Willow Yarrow Bramble Clover Heron Larch Myrtle Plover Raven Swift Teal Wren"
+    "Alder Ash Birch Cedar Dover Elm Fern Gorse Hazel Ivy Juniper Kestrel Linden Maple Nettle Osier Pine Quince Rowan "
+    "Sorrel Thorn Willow Yew Brook Clover Heron Larch Myrtle Plover Raven Swift Teal Wren Stone Mill Badger Otter Fox"
 ).split()
+ENDS = "gate hill side end croft field lea mere bank wood holm ridge dale cote stead bury ford well".split()
 STEMS = (
     "tally ledger stow berth docket rota crate gable quill harrow anvil lantern mortar thimble spindle tiller wicket "
     "brindle cobble dapple ember fathom gantry hopper kindle lattice mallet nimble otter parcel quarry rudder sickle "
@@ -144,5 +144,5 @@ def codes(rng: Random, n: int, stem: str) -> list[str]:
 
 
 def spots(rng: Random, n: int) -> list[str]:
-    """n different place names such as "upper Rowan", sorted."""
-    return sorted(f"{rng.choice(BEARINGS)} {s}" for s in rng.sample(SPOTS, n))
+    """n different place names such as "Rowanmere", sorted."""
+    return sorted(f"{spot}{rng.choice(ENDS)}" for spot in rng.sample(SPOTS, n))
