@@ -9,6 +9,8 @@ The template is the ChatML form: <|im_start|>role\\n ... <|im_end|>\\n, tools as
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -174,13 +176,27 @@ class Prompts:
             self._cached_tok -= len(old)
 
 
+_TOOLS = """system
+# Tools
+
+Functions are at your disposal for the work that the user asks for. Each is described by one line of JSON between the \
+tags below: its name, what it does, and the schema of its arguments.
+<tools>
+%s
+</tools>
+
+To call one, answer with an object that holds its name and its arguments, alone between these tags:
+<tool_call>
+{"name": <name of the function>, "arguments": <its arguments as an object>}
+</tool_call>"""
+
+
 def render(message: dict[str, Any]) -> str:
-    """A message's text between its turn markers."""
+    """A message's text between its turn markers. As templates do, it shows tools and calls as JSON with blanks after
+    the separators, a call's arguments as an object, list parts on lines of their own, and no call ids."""
     if "tools" in message:
-        return "system\n# Tools\n" + orjson.dumps(message["tools"]).decode()
+        return _TOOLS % "\n".join(json.dumps(tool, ensure_ascii=False) for tool in message["tools"])
     out = [str(message.get("role", "user")), "\n"]
-    if message.get("tool_call_id"):
-        out += [str(message["tool_call_id"]), "\n"]
     for key in ("reasoning", "reasoning_content"):
         if isinstance(message.get(key), str):
             out += ["<think>\n", message[key], "\n</think>\n"]
@@ -188,7 +204,18 @@ def render(message: dict[str, Any]) -> str:
     if isinstance(content, str):
         out.append(content)
     elif isinstance(content, list):
-        out += [part.get("text", "") for part in content if isinstance(part, dict)]
+        out.append("\n".join(part.get("text", "") for part in content if isinstance(part, dict)))
     for call in message.get("tool_calls") or ():
-        out += ["\n<tool_call>\n", orjson.dumps(call.get("function", call)).decode(), "\n</tool_call>"]
+        out += ["\n<tool_call>\n", json.dumps(_called(call), ensure_ascii=False), "\n</tool_call>"]
     return "".join(out)
+
+
+def _called(call: Any) -> Any:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict):
+        return call
+    arguments = function.get("arguments")
+    if isinstance(arguments, str):
+        with contextlib.suppress(orjson.JSONDecodeError):
+            arguments = orjson.loads(arguments)
+    return {"name": function.get("name"), "arguments": arguments}

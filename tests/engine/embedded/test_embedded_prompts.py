@@ -57,8 +57,10 @@ def test_whatever_a_message_carries_counts() -> None:
         )
     ]
     assert sizes == sorted(set(sizes))
-    parts = {"role": "assistant", "content": [{"type": "text", "text": "I read"}, {"type": "text", "text": " it."}]}
-    assert prompts.chat([parts]).n_tok == sizes[0]
+    parts = {"role": "assistant", "content": [{"type": "text", "text": "I"}, {"type": "text", "text": "read it."}]}
+    assert prompts.chat([parts]) == prompts.chat([{**plain, "content": "I\nread it."}])
+    result = {"role": "tool", "content": "x = 1"}
+    assert prompts.chat([{**result, "tool_call_id": "c1"}]).n_tok == prompts.chat([result]).n_tok, "ids are not shown"
 
 
 @given(st.integers(1, 600), st.binary(max_size=8))
