@@ -290,7 +290,7 @@ def play(c: Consolidation, j: Journal) -> None:
     shows = ([e] if j.optional() else []) if c.w.size == "medium" else [e, next(x for x in b.entities if x is not e)]
     for k, x in enumerate(shows):
         j.run(
-            j.short(f"python3 -m {n['calc']}.{n['mod_group']} --{n['opt_entity']} {x.code}", "| head -n 30"),
+            j.short(f"python3 -m {n['calc']}.{n['mod_group']} --{n['opt_entity']} {x.code}", "| head -n 14"),
             (
                 f"{'One company row by row' if not k else 'A second one for contrast'}: {x.code}, {x.currency} at "
                 f"{six(b.closing[x.currency])} and {six(b.average[x.currency])}. Account {x.rows[0][0]} with "

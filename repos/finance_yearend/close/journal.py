@@ -28,7 +28,7 @@ _CHOICE = re.compile(r"«([^«»]*)»")
 #: characters that a client adds to each line it shows (number and bar)
 _GUTTER = 9
 #: a reply's prose grows by remarks until it is as long as a draw from this
-SAY_CHARS = (320, 640)
+SAY_CHARS = (300, 580)
 #: room left under the cap for what stands around a result
 _SLACK = 500
 

@@ -149,7 +149,8 @@ def _confirm(c: Loans, j: Journal, path: str) -> None:
     for k, kind in enumerate(kinds):
         found = _off(c, kinds[k:])
         j.run(
-            f"python3 -m {n['calc']}.{n['mod_check']}" + (" | grep -v ' 0.00$'" if k else ""),
+            f"python3 -m {n['calc']}.{n['mod_check']}"
+            + (" | grep -v ' 0.00$'" if k or j.style.echo_after_edit else ""),
             (
                 "«Now the moment of truth|Let us see where we stand» against the letters."
                 if not k
@@ -210,7 +211,7 @@ def _schedules(c: Loans, j: Journal) -> None:
     for k, x in enumerate(shown_loans):
         f, rows = c.right[x.id], schedule(x, c.w)
         j.run(
-            j.short(f"{module} {x.id}", f"| {('head', 'tail')[k % 2]} -n {24 + 3 * k}"),
+            j.short(f"{module} {x.id}", f"| {('head', 'tail')[k % 2]} -n {11 + 3 * k}"),
             (
                 f"{_WALKS[min(k, 1)]}: {x.id}, {x.style}, {x.basis}, {x.terms} terms. By hand its first period from "
                 f"{x.start} to {rows[0][0]} bears {shown(c.w.cents(rows[0][2]))} on {shown(x.principal)}; the table "
@@ -223,9 +224,10 @@ def _schedules(c: Loans, j: Journal) -> None:
 def _finish(c: Loans, j: Journal) -> None:
     n = c.n
     worst = max(c.right.items(), key=lambda kv: kv[1]["expense"])
+    last = 3 if j.style.echo_after_edit else 2 * len(c.loans) + 1
     j.run(
         f"python3 -m {n['calc']}.{n['mod_loans']} --{n['opt_write']} {n['file_out']} > /dev/null && python3 -m "
-        f"{n['calc']}.{n['mod_check']} --{n['opt_save']} out/{n['mod_check']}.csv | tail -n {2 * len(c.loans) + 1}",
+        f"{n['calc']}.{n['mod_check']} --{n['opt_save']} out/{n['mod_check']}.csv | tail -n {last}",
         (
             "«With that the letters should agree to the cent|All causes found are fixed», so this run writes "
             f"{n['file_out']} and repeats the comparison right after it. The largest {n['o_expense']} ought to be "

@@ -119,10 +119,9 @@ class Receivables:
         self.customers = []
         for k in range(r.randint(12, 18)):
             number += r.randint(1, 90)
+            cover = r.choice((50, 80, 90)) if k % 5 == 1 else r.choice((0, 0, 0, 50, 80, 90))
             specific = r.choice((35, 50, 75, 100)) if k % 6 == 2 else None
-            self.customers.append(
-                Customer(str(number), w.others[28 - k].short, r.choice((0, 0, 0, 50, 80, 90)), specific)
-            )
+            self.customers.append(Customer(str(number), w.others[28 - k].short, cover, specific))
         self.items = self._draw(r, currencies)
         self.right = self.age()
         self.label = r.choice(

@@ -145,12 +145,12 @@ def _finish(c: Receivables, j: Journal) -> None:
     g = c.w.cents(x.open * c.rates[x.currency])
     _, name, rate = bucket_of(x, c.buckets, c.w)
     j.run(
-        f"python3 -m {n['calc']}.{n['mod_receivables']} --{n['opt_customer']} {x.customer.number} && grep -c "
-        f"{x.currency} {n['folder']}/{n['file_items']}",
+        f"python3 -m {n['calc']}.{n['mod_receivables']} --{n['opt_customer']} {x.customer.number} | tail -n 12 "
+        f"&& grep -c {x.currency} {n['folder']}/{n['file_items']}",
         (
             f"No gap left. One insured item by hand to close with: {x.invoice}, {shown(g)} in {name}, net of tax and "
             f"with {x.customer.cover} % cover that leaves an allowance of "
-            f"{shown(allowance(g, x.customer, rate, c.tax, c.w))}; all items of {x.customer.name} follow."
+            f"{shown(allowance(g, x.customer, rate, c.tax, c.w))}; the last items of {x.customer.name} follow."
         ),
     )
     j.tick(c.label)

@@ -188,7 +188,7 @@ def _finish(c: Returns, j: Journal) -> None:
         j.tick(c.label)
         return
     j.run(
-        j.short(f"python3 -m {n['calc']}.{n['mod_returns']} --{n['opt_flows']} {p.slug}", "| tail -n 28"),
+        j.short(f"python3 -m {n['calc']}.{n['mod_returns']} --{n['opt_flows']} {p.slug}", "| tail -n 12"),
         (
             "All paid-in and distributed totals agree. A last look at one position with signs and a running balance, "
             f"{p.name}: {_pct(c, p)} is only credible if early outflows carry most of the "
@@ -250,7 +250,7 @@ def play(c: Returns, j: Journal) -> None:
     )
     for k, kind in enumerate(kinds):
         j.run(
-            f"python3 -m {n['calc']}.{n['mod_check']}" + (" | tail -n 9" if k else ""),
+            j.short(f"python3 -m {n['calc']}.{n['mod_check']}", f"--{n['opt_brief']}") + (" | tail -n 9" if k else ""),
             (
                 f"«Ours against theirs|Statement against flows», {2 * len(c.positions)} lines."
                 if not k
