@@ -45,7 +45,7 @@ def assemble(template: str, seed: int, size: str, style: Style) -> Task:
         files |= chapter.files()
     f = frame.Frame(w, chapters)
     j = Journal(w.part("path"), style, files, f.checklist())
-    j.spare = None if size == "long" else w.part("spare").randint(0, 4)
+    j.spare = None if size == "long" else w.part("spare").randint(0, 7)
     frame.opening(f, j)
     for chapter, play in pairs:
         play(chapter, j)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .arith import plain, shown
+from . import own_tests
+from .arith import shown
 from .consolidation import Consolidation, six
 from .group import RESULT, Entity, consolidate
-from .house import policy_path, test_names
+from .house import policy_path
 from .journal import Journal, render
 from .remarks import on_group
 
@@ -174,46 +175,10 @@ def _agree(c: Consolidation, j: Journal, path: str) -> None:
         _fix(c, j, kind, path, kinds[k:])
 
 
-def _own_tests(c: Consolidation, j: Journal) -> None:
-    n, b, r = c.n, c.books, c.w.part("group tests")
-    samples = {}
-    for e in b.entities:
-        single = [x for x in e.rows if not x[2] and x[1] not in ("capital", "earnings")]
-        for account, line, _, cents in r.sample(single, 4):
-            samples[e.code, account] = c.w.cents(cents * (b.average if line in RESULT else b.closing)[e.currency])
-    names = (
-        test_names(c.w)
-        | n
-        | {
-            "samples": "\n".join(
-                f'    ("{code}", "{account}"): "{plain(v)}",' for (code, account), v in samples.items()
-            )
-        }
-    )
-    (code, account), value = next(iter(samples.items()))
-    j.write(
-        f"tests/test_{n['calc']}_{n['mod_group']}.py",
-        render(j.r, "test_group.py", names),
-        (
-            f"Six totals are few for {sum(len(e.rows) for e in b.entities)} rows, so I add tests: {len(samples)} rows "
-            f"translated by hand, such as {code} {account} with {shown(value)}, the local balance of each trial "
-            f"balance, no reserve for entities in {c.w.currency}, and every internal pair down to cents."
-        ),
-    )
-    j.run(
-        f"python3 -m unittest tests.test_{n['calc']}_{n['mod_group']}" + ("" if j.style.echo_after_edit else " -v"),
-        (
-            f"I run this module alone. If a sample fails it will be a rate of the wrong kind; {b.entities[-1].code} "
-            f"in {b.entities[-1].currency} is the one to watch, its average and closing rates differ by "
-            f"{six(abs(b.average[b.entities[-1].currency] - b.closing[b.entities[-1].currency]))}."
-        ),
-    )
-
-
 def _finish(c: Consolidation, j: Journal, e: Entity) -> None:
     n, b = c.n, c.books
     if j.optional(2):
-        _own_tests(c, j)
+        own_tests.on_group(c, j)
     paired = j.optional()
     if paired:
         j.run(

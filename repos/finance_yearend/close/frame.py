@@ -186,7 +186,7 @@ def closing(f: Frame, j: Journal) -> None:
         j.list(
             "out",
             (
-                f"All {len(f.chapters)} parts have their figures. «Are the files in place?|A look into out/»: I "
+                f"All {len(f.chapters)} parts have their figures. «Are the files in place? In out/|Now out/:» I "
                 f"expect {', '.join(name for c in f.chapters for name in c.truth())}, and nothing left over from "
                 "trials."
             ),

@@ -184,8 +184,8 @@ def draw(r: random.Random, w: World) -> Books:
         sales = r.randint(20_000_000, 300_000_000)
         owed = sales // r.randint(4, 12)
         extra[a] += [(key["sales"], "revenue", b, -sales), (key["receivable"], "otherassets", b, owed)]
-        bought = w.cents(sales * average[currency[a]] / average[currency[b]])
-        owes = w.cents(owed * closing[currency[a]] / closing[currency[b]])
+        bought = w.cents(sales * average[currency[a]] / average[currency[b]]) + r.randint(-2, 2)
+        owes = w.cents(owed * closing[currency[a]] / closing[currency[b]]) + r.randint(-2, 2)
         extra[b] += [(key["purchases"], "cost", a, bought), (key["payable"], "otherliab", a, -owes)]
     for k, c in enumerate(codes):
         capital = r.randint(2, 60) * 50_000_000
@@ -208,7 +208,13 @@ def draw(r: random.Random, w: World) -> Books:
 
 
 def _size(r: random.Random, line: str) -> int:
-    top = {"revenue": 900_000_000, "cost": 500_000_000, "staff": 260_000_000, "tax": 20_000_000, "finance": 18_000_000}
+    top = {
+        "revenue": 1_500_000_000,
+        "cost": 500_000_000,
+        "staff": 260_000_000,
+        "tax": 20_000_000,
+        "finance": 18_000_000,
+    }
     return r.randint(150_000, top.get(line, 120_000_000))
 
 

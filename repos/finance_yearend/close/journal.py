@@ -57,7 +57,7 @@ class Journal:
 
     def remember(self, notes: list[str]) -> None:
         """Remarks on what has just been read; later replies take them up, each at most once."""
-        self._pool = [*self.r.sample(notes, len(notes)), *self._pool[-4:]]
+        self._pool = self.r.sample(notes, len(notes))
 
     def optional(self, steps: int = 1) -> bool:
         """Whether `steps` that careful agents take and quick ones skip are taken; `spare` limits how many, if set."""
@@ -69,8 +69,9 @@ class Journal:
         return True
 
     def tick(self, label: str) -> None:
-        """That item of the checklist is done; the next reply due to carry the list shows it."""
+        """That item of the checklist is done: the next list shows it, and remarks on it are over."""
         next(item for item in self._todo if item[1] == label)[0] = True
+        self._pool = []
 
     def _step(self, say: str, *actions: Action) -> None:
         self._since_list += 1
@@ -122,7 +123,9 @@ class Journal:
             self._step(items[0][1], *(x for path, _ in items for x in self.ranges(path)))
 
     def section(self, path: str, heading: str, say: str) -> None:
-        """Looks up one section of a Markdown file that was read before."""
+        """Looks up one section of a Markdown file that was read before; careful agents do."""
+        if not self.optional():
+            return
         lines = self.files[path].splitlines()
         first = next(k for k, line in enumerate(lines, 1) if line.startswith("## ") and line.endswith(f". {heading}"))
         rest = (k for k, line in enumerate(lines[first:], first) if line.startswith("## "))

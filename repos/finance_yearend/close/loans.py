@@ -44,6 +44,8 @@ def _loan(r: random.Random, w: World, key: str, lender: str, style: str, first_o
     rates = [(start, r.randint(1900, 7600))]
     if style != "annuity":
         for _ in range(r.randint(3, 8)):
+            if rates[-1][0] > w.year_end:
+                break  # nobody knows later resets yet
             rates.append((max(day for day, _ in rates) + timedelta(days=r.randint(90, 300)), r.randint(1900, 7900)))
     loan = Loan(
         key,

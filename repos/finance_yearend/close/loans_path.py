@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from . import arith
+from . import own_tests
 from .arith import shown
-from .house import policy_path, test_names
+from .house import policy_path
 from .journal import Journal, render
 from .loans import Loans, figures, schedule
 from .remarks import on_loans
 
+_EVERY = {1: "month", 3: "quarter", 6: "half-year", 12: "year"}
 WRONG_EXTRA = "Decimal(0)"
 _WALKS = (
     "«To trust the schedule I walk through one loan|A row by row look at one loan comes first»",
@@ -44,9 +45,9 @@ def _study(c: Loans, j: Journal) -> None:
             f"«The terms are clear|That is a readable set of terms»: annuities are {', '.join(styles['annuity'])}, "
             f"linear {', '.join(styles['linear']) or 'none'}, bullet {', '.join(styles['bullet']) or 'none'}. "
             f"{first.id} from {first.lender} started at {shown(first.principal)} {c.w.currency} on {first.start}, "
-            f"{first.terms} terms of {first.months} months on {first.basis}; {last.id} pays from {last.first}. «Now "
-            f"the rate steps|Rates are kept apart from the terms, so {n['file_rates']} is next»: what matters is "
-            "which step holds on the first day of each period, not on its due date."
+            f"{first.terms} terms, one every {_EVERY[first.months]}, on {first.basis}; {last.id} pays from "
+            f"{last.first}. «Now the rate steps|Rates are kept apart from the terms, so {n['file_rates']} is next»: "
+            "what matters is which step holds on the first day of each period, not on its due date."
         ),
     )
     floating = max(c.loans, key=lambda x: len(x.rates))
@@ -147,6 +148,7 @@ def _confirm(c: Loans, j: Journal, path: str) -> None:
         ),
     )
     for k, kind in enumerate(kinds):
+        x = c.loans[-1 - k]
         found = _off(c, kinds[k:])
         j.run(
             f"python3 -m {n['calc']}.{n['mod_check']}"
@@ -154,13 +156,12 @@ def _confirm(c: Loans, j: Journal, path: str) -> None:
             (
                 "«Now the moment of truth|Let us see where we stand» against the letters."
                 if not k
-                else "«That should settle the first kind of difference|One cause is gone»; I run the "
-                "comparison again and "
+                else "«That should settle the first kind of difference|One cause is gone»; I run the comparison again and "
                 f"hide the lines without a gap. {len(found)} loans can still differ if the second cause I suspect is "
                 "real."
             )
-            + f" I expect {c.loans[-1].id} at {shown(c.right[c.loans[-1].id]['balance'])} and accrued interest of "
-            f"{shown(c.right[c.loans[-1].id]['accrued'])} if its day basis {c.loans[-1].basis} is applied well.",
+            + f" I expect {x.id} at {shown(c.right[x.id]['balance'])} and accrued interest of "
+            f"{shown(c.right[x.id]['accrued'])} if its day basis {x.basis} is applied well.",
         )
         _fix(c, j, kind, path, _only_extra(c, found) if kind == "extras" else found)
 
@@ -168,41 +169,6 @@ def _confirm(c: Loans, j: Journal, path: str) -> None:
 def _only_extra(c: Loans, found: dict[str, int]) -> dict[str, int]:
     early = {x.id for x in c.loans if any(day <= c.w.year_end for day in x.extra)}
     return {k: v for k, v in found.items() if k in early}
-
-
-def _own_tests(c: Loans, j: Journal) -> None:
-    n, w, where = c.n, c.w, f"tests/test_{c.n['calc']}_{c.n['mod_loans']}.py"
-    sample = c.loans[::2] if w.size == "medium" else c.loans
-    first = {x.id: w.cents(x.principal * x.rate(x.start) * arith.span(x.start, x.first, x.basis)) for x in sample}
-    ends = {x.id: arith.shift(x.first, (x.terms - 1) * x.months) for x in c.loans}
-    names = (
-        test_names(w)
-        | n
-        | {
-            "first_interest": "\n".join(f'    "{k}": "{arith.plain(v)}",' for k, v in first.items()),
-            "contract_end": "\n".join(f'    "{k}": "{v}",' for k, v in ends.items()),
-        }
-    )
-    names["y1"], names["feb"] = str(int(names["y0"]) + 1), str(29 if (int(names["y0"]) + 1) % 4 == 0 else 28)
-    key, value = next(iter(first.items()))
-    j.write(
-        where,
-        render(j.r, "test_loans.py", names),
-        (
-            "«Before I write the result I pin it down|What the letters cannot show is the rest of each schedule», so "
-            f"I add tests with figures that I worked out from the contracts: {key} starts with {shown(value)} of "
-            f"interest, {c.loans[-1].id} may not run past {ends[c.loans[-1].id]}. Every loan has to be repaid to "
-            "zero, and every balance carried on unchanged."
-        ),
-    )
-    j.run(
-        f"python3 -m unittest tests.test_{n['calc']}_{n['mod_loans']}" + ("" if j.style.echo_after_edit else " -v"),
-        (
-            f"The tests use {n['f_schedule']} directly, on the real terms rather than on toy loans. I run only this "
-            "module, verbosely, to see that all five are picked up and that the subtests for "
-            f"{', '.join(list(first)[:3])} hold."
-        ),
-    )
 
 
 def _schedules(c: Loans, j: Journal) -> None:
@@ -257,8 +223,8 @@ def play(c: Loans, j: Journal) -> None:
         c.title(),
         (
             f"All inputs of the loan book are read. The policy's section on it once more, with {c.loans[0].id} and "
-            f"{c.loans[-1].id} in mind: which amounts are rounded and when, what `{n['o_current']}` takes in, and from "
-            "which day the accrual runs are rules that I want before my eyes, not in my memory."
+            f"{c.loans[-1].id} in mind: which amounts are rounded and when, what `{n['o_current']}` takes in, and "
+            "from which day the accrual runs are rules that I want before my eyes, not in my memory."
         ),
     )
     good, raw, extra = _lines(c)
@@ -291,5 +257,5 @@ def play(c: Loans, j: Journal) -> None:
     if c.w.size == "medium":
         _schedules(c, j)
     if j.optional(2):
-        _own_tests(c, j)
+        own_tests.on_loans(c, j)
     _finish(c, j)

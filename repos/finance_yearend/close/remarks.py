@@ -46,11 +46,12 @@ def on_loans(c: Loans) -> list[str]:
                 f"{shown(w.cents(Fraction(cents * rate, 100_000)))} of interest a year."
             )
         other = c.loans[(k + 1) % len(c.loans)]
-        found.append(
-            f"{x.lender} ({x.id}, {x.basis}) and {other.lender} ({other.id}, {other.basis}) «are a good pair to "
-            f"compare|show two ways of counting»: the {(x.first - x.start).days} calendar days of the one's first "
-            f"period against {(other.first - other.start).days} of the other's."
-        )
+        if other.basis != x.basis:
+            found.append(
+                f"{x.lender} ({x.id}, {x.basis}) and {other.lender} ({other.id}, {other.basis}) «are a good pair to "
+                f"compare|show two ways of counting»: the {(x.first - x.start).days} calendar days of the one's first "
+                f"period against {(other.first - other.start).days} of the other's."
+            )
         if x.style == "linear":
             found.append(
                 f"Linear means {shown(w.cents(Fraction(x.principal, x.terms)))} per date for {x.id}, «{x.terms} times "
@@ -79,14 +80,16 @@ def on_returns(c: Returns) -> list[str]:
             elif kind == "fee":
                 found.append(
                     f"{c.n['w_fee']} lines of {p.slug} in {year}: {shown(cents)}, «which only counts if the sign is "
-                    "right|small, but they belong to paid-in»."
+                    "right|small, but part of paid-in|to be paid on top of the calls|no return of capital whatever "
+                    "they are called»."
                 )
         calls = [x for x in p.flows if x[1] == "call"]
         backs = [x for x in p.flows if x[1] == "back"]
         big = max(p.flows, key=lambda x: x[2])
         found.append(
-            f"«The first|Its first» payout of {p.slug} came on {backs[0][0]} ({backs[0][3]}, {shown(backs[0][2])}), "
-            f"{(backs[0][0] - calls[0][0]).days} days after the first call «of|over» {shown(calls[0][2])}."
+            f"The «first|earliest» payout «of|from» {p.slug} came on {backs[0][0]} ({backs[0][3]}, "
+            f"{shown(backs[0][2])}), {(backs[0][0] - calls[0][0]).days} days after the first call «of|over» "
+            f"{shown(calls[0][2])}."
         )
         found.append(
             f"The «largest|biggest» entry of {p.slug} is {big[3]} on {big[0]} with {shown(big[2])}; «the rate leans "
@@ -99,6 +102,28 @@ def on_returns(c: Returns) -> list[str]:
     return found
 
 
+_TIES = (
+    "«{partner} ought to show the same but for a few cents|at {partner} the other side must be there, cents aside»",
+    "«{partner} has to carry the mirror of it|its mirror belongs to {partner}», «to the cent or nearly so|cents "
+    "excepted»",
+    "«a figure to be found again at {partner}|one that {partner} must know as well»",
+    "which {partner} «booked at its own rounding|will have rounded in its own currency»",
+)
+_SUMS = (
+    "{who} «has|shows» {local} of `{line}`{group}",
+    "`{line}` of {who} «adds up to|comes to|totals» {local}{group}",
+    "«Adding up|Summing» `{line}` for {who} «gives|yields» {local}{group}",
+    "For `{line}`, {who} «brings|contributes» {local}{group}",
+)
+_WHY = (
+    "; «a yardstick for the matrix|I will look for it in the matrix»",
+    ", «before rounding row by row|single rows may shift a cent»",
+    "; «the wrong kind of rate would show here|with another kind of rate it would stand out»",
+    "",
+    ", «one of the larger items|not a small item» there",
+)
+
+
 def on_group(c: Consolidation) -> list[str]:
     w, n, b, found = c.w, c.n, c.books, []
     for e in b.entities:
@@ -107,25 +132,17 @@ def on_group(c: Consolidation) -> list[str]:
             if not partner:
                 sums[line] += cents
             elif cents > 0 and account != b.internal["shares"]:
-                found.append(
-                    f"{e.code} has {shown(cents)} {e.currency} on {account} with {partner}; at "
-                    f"{six(b.average[e.currency] if line in RESULT else b.closing[e.currency])} that is "
-                    f"{shown(w.cents(cents * (b.average[e.currency] if line in RESULT else b.closing[e.currency])))} "
-                    f"{w.currency}, «and {partner} should have the same less cents|to be found at {partner} but for "
-                    "rounding»."
-                )
-        for line, cents in sums.items():
-            if line in ("capital", "earnings") or (len(b.entities) > 4 and len(line) % 2):
+                at = (b.average if line in RESULT else b.closing)[e.currency]
+                abroad = "" if at == 1 else f", {shown(w.cents(cents * at))} {w.currency} at {six(at)}"
+                tie = _TIES[len(found) % len(_TIES)].format(partner=partner)
+                found.append(f"{e.code} has {shown(cents)} {e.currency} on {account} with {partner}{abroad}: {tie}.")
+        for line, cents in list(sums.items())[:: 1 if len(b.entities) < 5 else 2]:
+            if line in ("capital", "earnings"):
                 continue
-            at = b.average[e.currency] if line in RESULT else b.closing[e.currency]
+            at = (b.average if line in RESULT else b.closing)[e.currency]
+            group = "" if at == 1 else f", or {shown(w.cents(cents * at))} {w.currency} at {six(at)}"
+            text = _SUMS[len(found) % len(_SUMS)] + _WHY[len(found) % len(_WHY)] + "."
             found.append(
-                f"{'Third-party ' if line in ('revenue', 'cost') else ''}`{n['w_' + line]}` of {e.code} «adds up "
-                f"to|comes to|totals» {shown(cents)} {e.currency}"
-                + (
-                    f", {shown(w.cents(cents * at))} {w.currency} at {six(at)}"
-                    if e.currency != w.currency
-                    else f", {w.currency} already"
-                )
-                + "«, rounding per row aside| before rounding row by row|, give or take the cents of single rows»."
+                text.format(who=e.code, local=f"{shown(cents)} {e.currency}", line=n["w_" + line], group=group)
             )
     return found

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from .arith import plain, shown
-from .house import policy_path, test_names
+from . import own_tests
+from .arith import shown
+from .house import policy_path
 from .journal import Journal, render
 from .remarks import on_returns
 from .returns import Position, Returns, measure
@@ -125,53 +126,10 @@ def _fix(c: Returns, j: Journal, kind: str, path: str, found: list[tuple[Positio
         )
 
 
-def _own_tests(c: Returns, j: Journal) -> None:
-    n, r = c.n, c.w.part("returns tests")
-
-    def total(p: Position, kind: str) -> int:
-        return sum(x[2] for x in p.flows if x[1] == kind and x[0] <= c.w.year_end)
-
-    stake, grown = r.randint(10, 900) * 100, r.randint(103, 119)
-    names = (
-        test_names(c.w)
-        | n
-        | {
-            "sums": "\n".join(
-                f'    "{p.slug}": ("{plain(total(p, "call"))}", "{plain(total(p, "fee"))}", '
-                f'"{plain(total(p, "back"))}"),'
-                for p in c.positions
-            ),
-            "stake": str(stake),
-            "half": str(stake // 2),
-            "grown": str(grown),
-            "pct": str(grown - 100),
-        }
-    )
-    p = c.positions[-1]
-    j.write(
-        f"tests/test_{n['calc']}_{n['mod_returns']}.py",
-        render(j.r, "test_returns.py", names),
-        (
-            f"The statement says nothing about rates. So I write tests with known answers: {shown(stake * 100)} that "
-            f"grows by {grown - 100} per cent in a year, a halved stake, and for every position the value at its own "
-            f"rate. The sums of {p.slug} are in as well: {shown(total(p, 'call'))} called, {shown(total(p, 'fee'))} "
-            f"of fees, {shown(total(p, 'back'))} back."
-        ),
-    )
-    j.run(
-        f"python3 -m unittest tests.test_{n['calc']}_{n['mod_returns']}" + ("" if j.style.echo_after_edit else " -v"),
-        (
-            "Only these tests, with names, since a solver that stops early would pass the statement and still be "
-            f"wrong in the fifth decimal; {c.positions[0].slug} with {len(c.positions[0].flows)} entries is the "
-            "hardest of them."
-        ),
-    )
-
-
 def _finish(c: Returns, j: Journal) -> None:
     n = c.n
     if j.optional(2):
-        _own_tests(c, j)
+        own_tests.on_returns(c, j)
     best = max(c.positions, key=lambda p: c.right[p.slug].irr)
     j.run(
         f"python3 -m {n['calc']}.{n['mod_check']} --{n['opt_brief']} | tail -n 5 && python3 "
