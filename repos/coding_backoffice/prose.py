@@ -1,4 +1,4 @@
-"""The agent's words: sentence pools filled with what was really read, changed or run, each used as rarely as possible."""
+"""The agent's words: sentence pools filled with what was really read, changed or run, each as rarely as possible."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ SAW_MODULE = (
     "I have read the {lines} lines of `{path}`. The relevant piece is `{fn}` from line {line} on.",
     "In `{path}` the work is done by `{fn}` (line {line}), with `{fn2}` (line {line2}) next to it.",
     "`{path}` turns out compact: {n_defs} definitions in {lines} lines, and `{fn}` at line {line} is the core.",
-    "Line {line} of `{path}` starts `{fn}`; together with `{fn2}` in line {line2} it carries the behaviour in question.",
+    "Line {line} of `{path}` starts `{fn}`; with `{fn2}` in line {line2} it carries the behaviour in question.",
     "That was `{path}`, {lines} lines. I keep `{fn}` (line {line}) and `{fn2}` (line {line2}) in mind.",
 )
 SAW_TEST = (
@@ -95,10 +95,10 @@ SAW_FAIL = (
     "There is the failure in {what}.",
 )
 SAW_LOG = (
-    "The log of `{path}` shows \"{subject}\" by {author} as its latest change.",
-    "{author} touched `{path}` last, in \"{subject}\".",
-    "History helps here: \"{subject}\" ({author}) was the last commit to `{path}`.",
-    "Most recently `{path}` was changed by {author} under the title \"{subject}\".",
+    'The log of `{path}` shows "{subject}" by {author} as its latest change.',
+    '{author} touched `{path}` last, in "{subject}".',
+    'History helps here: "{subject}" ({author}) was the last commit to `{path}`.',
+    'Most recently `{path}` was changed by {author} under the title "{subject}".',
 )
 SAW_EDIT = (
     "The change to `{path}` is in; the file has {lines} lines now.",
@@ -111,14 +111,14 @@ SAW_EDIT = (
 DETAIL = (
     "`{fn}` in line {line} promises: {doc}.",
     "Worth noting is `{fn}` (line {line}): {doc}.",
-    "Its docstring for `{fn}` reads \"{doc}\", {size} lines including the body.",
-    "I also see `{fn}` at line {line}, described as \"{doc}\".",
+    'Its docstring for `{fn}` reads "{doc}", {size} lines including the body.',
+    'I also see `{fn}` at line {line}, described as "{doc}".',
     "`{fn}` ({size} lines from line {line}) says of itself: {doc}.",
     "Nearby, line {line} has `{fn}`: {doc}.",
     "For later: `{fn}`, line {line}. {doc}.",
-    "Then there is `{fn}`, whose job is put as \"{doc}\" in line {line}.",
+    'Then there is `{fn}`, whose job is put as "{doc}" in line {line}.',
     "One more thing from the same file, `{fn}` (line {line}): {doc}.",
-    "Around line {line} I find `{fn}` with the contract \"{doc}\".",
+    'Around line {line} I find `{fn}` with the contract "{doc}".',
 )
 TEST_DETAIL = (
     "`{test}` in line {line} is a good model for the shape of a case.",
@@ -136,20 +136,41 @@ class Voice:
     def __init__(self, rng: Random) -> None:
         self._rng = rng
         self._used: Counter[str] = Counter()
-        self._said: Counter[str] = Counter()
+        self._said: set[str] = set()
 
     def say(self, pool: tuple[str, ...], *, once: bool = False, **values: object) -> str:
         """The least used sentence of a pool, filled. once: a sentence filled alike before gives "" instead."""
+        if once:
+            pool = tuple(s for s in pool if s.format(**values) not in self._said)
+            if not pool:
+                return ""
         least = min(self._used[s] for s in pool)
         chosen = self._rng.choice([s for s in pool if self._used[s] == least])
-        if once:
-            key = chosen.format(**values)
-            if self._said[key]:
-                return ""
-            self._said[key] += 1
+        self._said.add(chosen.format(**values))
         self._used[chosen] += 1
         text = chosen.format(**values)
         return text[0].upper() + text[1:] if text[0].isalpha() else text
+
+    def saw(self, path: str, text: str) -> str:
+        """What reading a file has shown at first sight."""
+        lines = len(text.splitlines())
+        if path.endswith(".md"):
+            heads = ", ".join(f'"{h}"' for h in facts.headings(text)[:3])
+            return self.say(SAW_DOC, path=path, lines=lines, heads=heads)
+        if path.startswith("tests/"):
+            tests, classes = facts.tests(text), facts.test_classes(text)
+            return self.say(
+                SAW_TEST, path=path, lines=lines, n=len(tests), k=len(classes), first=tests[0],
+                last=tests[-1], classes=", ".join(f"`{c}`" for c in classes),
+            )  # fmt: skip
+        defs = [d for d in facts.outline(text) if d.doc and not d.is_class] or list(facts.outline(text))
+        if not defs:
+            return f"`{path}` is short, {lines} lines, and holds no surprises."
+        one, two = (defs[0], defs[0]) if len(defs) == 1 else self._rng.sample(defs, 2)
+        return self.say(
+            SAW_MODULE, path=path, lines=lines, n_defs=len(facts.outline(text)), fn=one.name, line=one.line,
+            size=one.size, fn2=two.name, line2=two.line,
+        )  # fmt: skip
 
     def once(self, sentences: list[str]) -> str:
         """A sentence that was not used so far, or ""."""

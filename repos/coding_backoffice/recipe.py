@@ -17,8 +17,9 @@ from .world import World, build, initial
 
 KIND = "coding"
 TEMPLATE = "coding_backoffice"
+N_UNITS = 12
 
-_PROGRAM = '''
+_PROGRAM = """
 import json, sys, traceback
 
 sys.path.insert(0, ".")
@@ -33,7 +34,7 @@ for case in truth["cases"]:
         wrong.append(case["title"] + ": " + why)
 print("\\n".join(wrong))
 sys.exit(1 if wrong else 0)
-'''
+"""
 
 
 def make(seed: int, size: str, style: Style) -> Task:
@@ -69,26 +70,21 @@ def make(seed: int, size: str, style: Style) -> Task:
     )
 
 
-N_UNITS = 12
-
-
 def _items(world: World, size: str, rng: Random) -> list[solve.Item]:
-    """Neighbouring items share a unit where both of its kinds were drawn, the fault first."""
-    count = rng.randint(2, 3) if size == "medium" else rng.randint(7, 9)
+    """At least one of each kind; those of one unit are neighbours, the fault first."""
+    count = rng.choice((2, 3, 3)) if size == "medium" else rng.randint(7, 9)
     units = rng.sample(world.units, 2 if size == "medium" else (count + 1) // 2 + 1)
     pairs = [solve.Item(unit, kind) for unit in units for kind in ("fault", "feature")]
-    spare = [p for p in pairs[2:] if rng.random() < 0.5] + pairs[2:]
-    keep = pairs[:1] + [p for p in pairs if p in spare][: count - 1] if count == 2 else None
-    chosen = keep or sorted(rng.sample(pairs, count), key=pairs.index)
-    if not any(i.kind == "fault" for i in chosen):
-        chosen[0] = pairs[0]
+    chosen = sorted(rng.sample(pairs, count), key=pairs.index)
+    while len({i.kind for i in chosen}) < 2:
+        chosen = sorted(rng.sample(pairs, count), key=pairs.index)
     return chosen
 
 
 def _prompt(world: World, items: list[solve.Item], rng: Random, *, reports: bool) -> str:
     names = world.names
     style = rng.choice((
-        f"Standard library only, please, and keep to the style of the code. Errors come from {world.package}.{names['m_errors']}.",
+        f"Standard library only, please. Errors come from {world.package}.{names['m_errors']}.",
         "Please add tests for each point next to the existing ones, and a line to CHANGELOG.md for each.",
         "Keep the changes small enough to review; tests with each, documents where a call is new, and the changelog.",
     ))  # fmt: skip

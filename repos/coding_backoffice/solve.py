@@ -88,7 +88,7 @@ def _investigate(walk: Walk, item: Item) -> None:
         walk.read(unit.doc_path, why="as the written rule decides what is right", insight=walk.voice.once(about))
     _look_around(walk, unit)
     helper = rng.choice([p for p in walk.world.base if p.dotted in walk.files[unit.module_path]])
-    if rng.random() < 0.8:
+    if rng.random() < 0.95:
         walk.read(helper.module_path, why=f"which `{unit.names['mod']}` imports from")
         walk.saw(walk.voice.once(helper.story("about", Random(0)).split("\n\n")))
 
@@ -99,7 +99,7 @@ def _look_around(walk: Walk, unit: Part) -> None:
     folder = unit.module_path.rpartition("/")[0]
     if rng.random() < 0.5:
         walk.definitions(folder, f"What else is defined in `{folder}`? A list of definitions answers that fastest.")
-    if rng.random() < 0.75:
+    if rng.random() < 0.85:
         siblings = [u for u in walk.world.units if u is not unit]
         near = [u for u in siblings if u.names["group"] == unit.names["group"]]
         other = rng.choice(near or siblings)
@@ -229,16 +229,16 @@ def finish(walk: Walk, items: list[Item], noted: int) -> None:
              "The command line builds every part, so one call of it shows that nothing broke on import.",
              f"The overview prints its line for {touched[0]}.")  # fmt: skip
     total = sum(len(facts.tests(t)) for p, t in walk.files.items() if p.startswith("tests/test_"))
-    walk.run(rng.choice(("python -m unittest discover -s tests -t . -f", *["python -m unittest discover -v -s tests -t ."] * 2)),
+    walk.run(f"python -m unittest discover {rng.choice(('-f', '-v', '-v'))} -s tests -t .",
              walk.voice.say(prose.RUN, what="the complete suite", expect=f"{total} passing cases"),
              f"All {total} cases pass.")  # fmt: skip
     walk.done("Final run")
     walk.run(rng.choice(("git status --short", "git status --porcelain --untracked-files=all")),
              "Which files did I touch in the end?",
              "Only the modules, tests and documents that belong to the items.")  # fmt: skip
-    paths = " ".join(sorted({i.unit.module_path for i in items}))
-    walk.run(rng.choice((f"git diff {paths}", f"git diff -U1 {paths}", f"git diff --stat -p {paths}")),
-             "A last read of my own diff of the modules, as a reviewer would see it.",
+    paths = rng.choice(("", " ".join(sorted({i.unit.module_path for i in items}))))
+    walk.run(rng.choice((f"git diff {paths}".strip(), f"git diff -U2 {paths}".strip(), f"git diff --stat -p {paths}".strip())),
+             "A last read of my own diff, as a reviewer would see it.",
              "The diff contains what I described and nothing else.")  # fmt: skip
     changes = "\n".join(f"- {i.text('change')} (`{i.unit.module_path}`)" for i in items)
     walk.complete(

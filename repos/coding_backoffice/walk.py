@@ -64,14 +64,17 @@ class Walk:
 
     # -- replies ---------------------------------------------------------------------------------------------------
 
-    def step(self, intent: str, *actions: Action, insight: str = "", words: tuple[int, int] = (72, 150)) -> None:
+    def step(self, intent: str, *actions: Action, insight: str = "", words: tuple[int, int] = (62, 122)) -> None:
         """One reply: what was seen, an insight, remarks up to a length drawn from `words`, the intention."""
         said = [s for s in (*self._pending, insight) if s]
         target = self.rng.randint(*words)
         length = sum(len(s.split()) for s in (*said, intent))
-        while length < target and (remark := self._remark()):
-            said.append(remark)
-            length += len(remark.split())
+        for _ in range(12):
+            if length >= target:
+                break
+            if remark := self._remark():
+                said.append(remark)
+                length += len(remark.split())
         said.append(intent)
         self._pending = []
         self.steps.append(Step(_paragraphs(said, self.rng), actions, progress=self._progress()))
@@ -83,15 +86,27 @@ class Walk:
             text = self.files[self.unit.module_path]
             if note := self.voice.note(self.unit.story("notes", Random(0)).splitlines(), text):
                 return note
-        for path in reversed(self.topics):
+        while self.topics:
+            path = self.topics[-1]
             if remark := self.voice.detail(path, self.files[path]):
                 return remark
+            self.topics.pop()  # nothing new is left to say about it
         for part in self.world.base:
             if part.module_path in self._seen:
                 notes = part.story("notes", Random(0)).splitlines()
                 if note := self.voice.note(notes, self.files[part.module_path]):
                     return note
-        return self._thought()
+        return self._thought() or self._elsewhere()
+
+    def _elsewhere(self) -> str:
+        """A note about another unit that was read earlier, as one that follows the same conventions."""
+        seen = [u for u in self.world.units if u is not self.unit and u.module_path in self._seen]
+        self.rng.shuffle(seen)
+        for unit in seen:
+            notes = unit.story("notes", Random(0)).splitlines()
+            if note := self.voice.note(notes, self.files[unit.module_path]):
+                return f"Compare `{unit.names['mod']}`: {note}"
+        return ""
 
     def _thought(self) -> str:
         """A consideration about the unit at hand, or about the start or the end of the work."""
@@ -101,7 +116,7 @@ class Walk:
             "places": names["places"], "place": names["place"], "parties": names["parties"],
         }  # fmt: skip
         if self.unit is None:
-            pool = thoughts.CLOSING if any(self._todo.values()) else thoughts.OPENING
+            pool = thoughts.CLOSING if all(list(self._todo.values())[:-2]) else thoughts.OPENING
             return self.voice.say(pool, once=True, **words)
         error = self.world.names["InputErr"]
         words |= {"cls": names["Main"], "mod": names["mod"], "path": self.unit.module_path, "err": error}
@@ -125,7 +140,7 @@ class Walk:
         here = [p for p in self.files if p.rpartition("/")[0] == path and p.endswith(".py")]
         names = [f"`{p.rpartition('/')[2]}`" for p in sorted(here) if facts.outline(self.files[p])]
         total = sum(len(facts.outline(self.files[p])) for p in here)
-        self.saw(f"`{path}` defines {total} names in {len(names)} files: {', '.join(names)}.")
+        self.saw(f"`{path}` defines {total} names, in {', '.join(names)}.")
 
     def read(self, *paths: str, why: str = "", insight: str = "") -> None:
         """Read files not read so far (several only where a reply may hold several calls); nothing if all were."""
@@ -147,7 +162,7 @@ class Walk:
         for path in paths:
             self._seen.add(path)
             self.topics.append(path)
-            self.saw(self._saw(path))
+            self.saw(self.voice.saw(path, self.files[path]))
 
     def _whole(self, path: str) -> list[ReadFile]:
         """The reads that show a whole file: ranges when one result would lose its middle."""
@@ -175,27 +190,6 @@ class Walk:
             self.step(intent, action)
             self.saw(f"Lines {first} to {last} of `{path}` read as I meant them to.")
 
-    def _saw(self, path: str) -> str:
-        text = self.files[path]
-        lines = len(text.splitlines())
-        if path.endswith(".md"):
-            heads = ", ".join(f'"{h}"' for h in facts.headings(text)[:3])
-            return self.voice.say(prose.SAW_DOC, path=path, lines=lines, heads=heads)
-        if path.startswith("tests/"):
-            tests, classes = facts.tests(text), facts.test_classes(text)
-            return self.voice.say(
-                prose.SAW_TEST, path=path, lines=lines, n=len(tests), k=len(classes), first=tests[0],
-                last=tests[-1], classes=", ".join(f"`{c}`" for c in classes),
-            )  # fmt: skip
-        defs = [d for d in facts.outline(text) if d.doc and not d.is_class] or list(facts.outline(text))
-        if not defs:
-            return f"`{path}` is short, {lines} lines, and holds no surprises."
-        one, two = (defs[0], defs[0]) if len(defs) == 1 else self.rng.sample(defs, 2)
-        return self.voice.say(
-            prose.SAW_MODULE, path=path, lines=lines, n_defs=len(facts.outline(text)), fn=one.name, line=one.line,
-            size=one.size, fn2=two.name, line2=two.line,
-        )  # fmt: skip
-
     def search(self, regex: str, path: str = ".", pattern: str | None = None, insight: str = "") -> None:
         suffix = pattern.lstrip("*") if pattern else ""
         found = facts.hits(self.files, regex, path, suffix)
@@ -204,10 +198,8 @@ class Walk:
             return
         self._used.add(key)
         where = "the whole repository" if path == "." else f"`{path}`"
-        plain = re.sub(r"\\", "", regex)
-        self.step(
-            self.voice.say(prose.SEARCH, regex=plain, where=where), Search(regex, path, pattern), insight=insight
-        )
+        plain = regex.replace(r"\b", "")
+        self.step(self.voice.say(prose.SEARCH, regex=plain, where=where), Search(regex, path, pattern), insight=insight)
         files = ", ".join(f"`{p}` ({n})" for p, n in list(found.items())[:4])
         more = f" and {len(found) - 4} more" if len(found) > 4 else ""
         self.saw(self.voice.say(prose.SAW_HITS, total=sum(found.values()), k=len(found), files=files + more))
@@ -227,7 +219,7 @@ class Walk:
 
     def _edited(self, path: str, blocks: tuple[tuple[str, str], ...], text: str, intent: str, insight: str) -> None:
         delta = len(text.splitlines()) - len(self.files[path].splitlines())
-        self.step(intent, Edit(path, blocks), insight=insight, words=(70, 130))
+        self.step(intent, Edit(path, blocks), insight=insight, words=(62, 115))
         self.files[path] = text
         self._seen.add(path)
         self.topics.append(path)
@@ -281,7 +273,8 @@ class Walk:
         return command, modules, label if len(modules) == 1 else f"{label} with `{modules[1]}`"
 
     def complete(self, result: str) -> None:
-        said = " ".join(self._pending)
+        self.unit = None
+        said = " ".join([*self._pending, *filter(None, (self._thought() for _ in range(3)))])
         self._pending = []
         self.steps.append(Step(said, (Complete(result),), progress=self._progress()))
 

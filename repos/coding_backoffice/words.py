@@ -18,12 +18,15 @@ class Trade:
     orders: tuple[str, ...]
 
 
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 def _trade(name: str, about: str, items: str, places: str, parties: str, orders: str) -> Trade:
-    return Trade(
-        name, about, tuple(items.split()), tuple(places.split()), tuple(parties.split()), tuple(orders.split())
-    )
+    return Trade(name, about, _words(items), _words(places), _words(parties), _words(orders))
 
 
+# fmt: off
 TRADES = (
     _trade("harbour", "a small fishing and cargo harbour", "pallet crate drum buoy anchor hawser fender tarpaulin",
            "quay jetty slipway wharf basin shed pontoon", "skipper agent pilot chandler carrier deckhand",
@@ -74,35 +77,38 @@ TRADES = (
            "oven counter storeroom stall cafe proofer", "baker grocer courier miller waiter caterer",
            "bake delivery standing invoice preorder"),
 )
+# fmt: on
 
-FIRST = (
+FIRST = _words(
     "Orla Tomas Ines Bram Freya Idris Maeve Piotr Saskia Hugo Leila Anders Noor Viktor Celia Rasmus Amara Felix Greta "
     "Imran Juno Kasper Lotte Mirek Nadia Otto Petra Quentin Rosa Stellan Tamsin Ugo Vera Wilma Yusuf Zofia Alba Benno "
     "Carys Dmitri Elin Farid Gwen Henrik Isla Jonas Keira Ludo Marta Nils Ottilie Pavel Runa Silas Thea Ulrik Vesna "
     "Wendel Ysolde Zeno Agnes Basil Corin Dagny Emrys Fenna"
-).split()
-LAST = (
+)
+LAST = _words(
     "Finch Okafor Lindqvist Marlow Varga Penhallow Ibsen Castell Drummond Achterberg Nowak Sorensen Whitlock Pereira "
     "Hallam Kowal Thorne Abadi Brandt Cullen Dufour Eklund Farrow Gauthier Hollis Ivanov Janssen Kessler Lomax Moreau "
-    "Nakano Oyelaran Prescott Quist Rafferty Sandoval Tranter Ullman Verhoef Wyatt Yilmaz Zabel Ashdown Birkett Corrigan "
-    "Delacroix Esposito Fairley Grimaldi Hargreave Inglis Jorgensen Kilbride Langton Mistry Norbury Ormond Petrov Renwick "
+    "Nakano Oyelaran Prescott Quist Rafferty Sandoval Tranter Ullman Verhoef Wyatt Yilmaz Zabel Ashdown "
+    "Birkett Corrigan "
+    "Delacroix Esposito Fairley Grimaldi Hargreave Inglis Jorgensen Kilbride Langton Mistry Norbury Ormond "
+    "Petrov Renwick "
     "Salter Tindall Umber Vance Westlake Yarrow"
-).split()
-SPOTS = (
+)
+SPOTS = _words(
     "Alder Ash Birch Cedar Dover Elm Fern Gorse Hazel Ivy Juniper Kestrel Linden Maple Nettle Osier Pine Quince Rowan "
     "Sorrel Thorn Willow Yew Brook Clover Heron Larch Myrtle Plover Raven Swift Teal Wren Stone Mill Badger Otter Fox"
-).split()
-ENDS = "gate hill side end croft field lea mere bank wood holm ridge dale cote stead bury ford well".split()
-STEMS = (
+)
+ENDS = _words("gate hill side end croft field lea mere bank wood holm ridge dale cote stead bury ford well")
+STEMS = _words(
     "tally ledger stow berth docket rota crate gable quill harrow anvil lantern mortar thimble spindle tiller wicket "
     "brindle cobble dapple ember fathom gantry hopper kindle lattice mallet nimble otter parcel quarry rudder sickle "
     "tandem umber velvet willow yonder bobbin cinder dovetail ferrule girder hamper isobar jasper"
-).split()
-TAILS = (
+)
+TAILS = _words(
     "keeper board works desk hand book line mark path stack wise yard craft fold gate lane loom mill peg post rack "
     "ring room sheet shelf side span stand way well"
-).split()
-SUFFIXES = "core kit py lib ops tools base service".split()
+)
+SUFFIXES = _words("core kit py lib ops tools base service")
 
 
 def plural(noun: str) -> str:

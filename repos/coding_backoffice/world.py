@@ -153,9 +153,7 @@ def build(seed: int, n_units: int) -> World:
     return World(seed, repo, shared, trade, tuple(base), units, groups)
 
 
-def _unit(
-    key: str, shared: Mapping[str, str], trade: words.Trade, groups: Mapping[str, str], rng: Random
-) -> Part:
+def _unit(key: str, shared: Mapping[str, str], trade: words.Trade, groups: Mapping[str, str], rng: Random) -> Part:
     raw = sections(f"units/{key}.txt")
     roles = _roles(trade, rng)
     scope = {**shared, **roles, **_samples(rng, roles["item"])}
