@@ -40,11 +40,15 @@ async def test_it_starts_answers_and_ends(tmp_path: Path) -> None:
 
 async def test_an_engine_ends_with_its_parent(tmp_path: Path) -> None:
     program = f"""
-import asyncio, pathlib
+import asyncio, os, pathlib, time
 from simulator.engine.embedded.faults import load_faults
 from simulator.engine.launch import start_embedded
 async def main():
     engine = await start_embedded(None, pathlib.Path({str(tmp_path / "log")!r}), seed=0)
+    if not os.fork():  # a child that lives on with all of the parent's pipes
+        os.closerange(1, 3)
+        time.sleep(15)
+        os._exit(0)
     print(engine.pid, flush=True)
     await asyncio.sleep(60)
 asyncio.run(main())

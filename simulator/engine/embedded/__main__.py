@@ -53,6 +53,7 @@ async def serve(server: Server, args: argparse.Namespace) -> None:
         loop.add_signal_handler(number, stop.set)
     if args.with_parent:
         loop.add_reader(sys.stdin.fileno(), _stop_at_eof, loop, stop)
+        _stop_when_adopted(loop, stop, os.getppid())
     # a client that goes away cancels its handler, which frees its blocks
     runner = web.AppRunner(server.app(), access_log=None, handler_cancellation=True, shutdown_timeout=0.2)
     await runner.setup()
@@ -81,6 +82,14 @@ def _stop_at_eof(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
     if not os.read(sys.stdin.fileno(), 4096):
         loop.remove_reader(sys.stdin.fileno())
         stop.set()
+
+
+def _stop_when_adopted(loop: asyncio.AbstractEventLoop, stop: asyncio.Event, parent: int) -> None:
+    """The pipe stays open when the parent's forked children hold it too; a change of parents gives it away as well."""
+    if os.getppid() != parent:
+        stop.set()
+    else:
+        loop.call_later(0.5, _stop_when_adopted, loop, stop, parent)
 
 
 def main() -> int:
