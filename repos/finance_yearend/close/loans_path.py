@@ -156,8 +156,8 @@ def _confirm(c: Loans, j: Journal, path: str) -> None:
             (
                 "«Now the moment of truth|Let us see where we stand» against the letters."
                 if not k
-                else "«That should settle the first kind of difference|One cause is gone»; I run the comparison again and "
-                f"hide the lines without a gap. {len(found)} loans can still differ if the second cause I suspect is "
+                else "«That should settle the first kind of difference|One cause is gone»; I run the comparison again "
+                f"and hide the lines without a gap. {len(found)} loans can still differ if the second cause I suspect is "
                 "real."
             )
             + f" I expect {x.id} at {shown(c.right[x.id]['balance'])} and accrued interest of "
