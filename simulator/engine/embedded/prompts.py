@@ -2,7 +2,7 @@
 
 Two memories, both bounded: token ids by message, and the state of the hash chain by message prefix. A turn that adds
 600 tokens to a history of 100,000 hashes its raw messages once (xxh3), tokenises the new ones and hashes their blocks:
-1.7 ms with the parsing of its 600 kB of JSON, 40 ms from nothing (`python tests/engine/embedded/bench_prompts.py`).
+1.9 ms with the parsing of its 600 kB of JSON, 40 ms from nothing (`python tests/engine/embedded/bench_prompts.py`).
 
 The template is the ChatML form: <|im_start|>role\\n ... <|im_end|>\\n, tools as JSON in a first system block.
 """
