@@ -237,7 +237,7 @@ def finish(walk: Walk, items: list[Item], noted: int) -> None:
              "Which files did I touch in the end?",
              "Only the modules, tests and documents that belong to the items.")  # fmt: skip
     paths = rng.choice(("", " ".join(sorted({i.unit.module_path for i in items}))))
-    walk.run(rng.choice((f"git diff {paths}".strip(), f"git diff -U2 {paths}".strip(), f"git diff --stat -p {paths}".strip())),
+    walk.run(f"git diff {rng.choice(('', '-U2 ', '--stat -p '))}{paths}".strip(),
              "A last read of my own diff, as a reviewer would see it.",
              "The diff contains what I described and nothing else.")  # fmt: skip
     changes = "\n".join(f"- {i.text('change')} (`{i.unit.module_path}`)" for i in items)

@@ -210,7 +210,7 @@ class Walk:
         """Bring slots of a file to a stage, with SEARCH/REPLACE blocks."""
         before = self.stages[path]
         after = {**before, **stage}
-        blocks = edit_blocks(self._sources[path], before, after, context=self.rng.choice((4, 6, 8, 10)))
+        blocks = edit_blocks(self._sources[path], before, after, context=self.rng.choice((7, 9, 11, 13)))
         self.stages[path] = after
         self._edited(path, blocks, self._sources[path].text(after), intent, insight)
 

@@ -176,7 +176,8 @@ def initial(world: World, faults: set[str], features: set[str]) -> dict[str, dic
     stages: dict[str, dict[str, str]] = {}
     for unit in world.units:
         tested, extended = rng.random() < 0.7, rng.random() < 0.6
-        feature = OLD if unit.key in features or not extended else NEW
+        # tests of a feature may lean on the part that is at fault, and the suite is to be green at HEAD
+        feature = OLD if unit.key in features | faults or not extended else NEW
         fault = OLD if unit.key in faults else NEW
         stages[unit.module_path] = {"fault": fault, "feature": feature}
         stages[unit.test_path] = {"fault": NEW if fault == NEW and tested else OLD, "feature": feature}
