@@ -157,7 +157,7 @@ def _confirm(c: Loans, j: Journal, path: str) -> None:
                 "«Now the moment of truth|Let us see where we stand» against the letters."
                 if not k
                 else "«That should settle the first kind of difference|One cause is gone»; I run the comparison again "
-                f"and hide the lines without a gap. {len(found)} loans can still differ if the second cause I suspect is "
+                f"and hide the lines without a gap. {len(found)} loans can still differ if the second cause is "
                 "real."
             )
             + f" I expect {x.id} at {shown(c.right[x.id]['balance'])} and accrued interest of "
