@@ -50,19 +50,21 @@ def validate_module(r: random.Random, spec: Spec) -> str:
 
 
 def base_module(r: random.Random, spec: Spec) -> str:
-    doc = words.say(
-        r,
-        "[What every reader needs|Shared by the readers]: [page texts|text of pages], a command line.",
-    )
+    doc = words.say(r, "[What every reader needs|Shared by readers]: [page texts|text of pages], a command line.")
     if not spec.sums_in_summary:
-        return render("base", spec, base_doc=doc, summary_doc="", summary_code='    return f"{head}  {totals}"')
-    amount, net = f'line["{spec.keys["amount"]}"]', f'record["{spec.keys["net"]}"]'
-    charges = f'record["{spec.keys["charges"]}"]'
-    wrap = "{}" if spec.minor else "round(float({}) * 100)"
-    total = f"sum({wrap.format(amount)} for line in lines) + {wrap.format(charges)} - {wrap.format(net)}"
-    code = f"""    gap = {total}
+        plain = {"summary_doc": "", "summary_code": '    return f"{head}  {totals}"', "base_import": ""}
+        return render("base", spec, base_doc=doc, **plain)
+    value = "{}" if spec.minor else spec.code["cents"] + "({})"
+    amount, charges, net = (
+        value.format(f'{owner}["{spec.keys[fact]}"]')
+        for owner, fact in (("line", "amount"), ("record", "charges"), ("record", "net"))
+    )
+    code = f"""    gap = sum({amount} for line in lines) + {charges} - {net}
     return f"{{head}}  {{totals}}  {{'sum ok' if gap == 0 else f'SUM OFF BY {{gap / 100:.2f}}'}}\""""
-    return render("base", spec, base_doc=doc, summary_doc=", whether the sum holds", summary_code=code)
+    needed = f"\nfrom {spec.code['tools']}.{spec.code['norm']} import {spec.code['cents']}\n" if not spec.minor else ""
+    return render(
+        "base", spec, base_doc=doc, summary_doc=", whether the sum holds", summary_code=code, base_import=needed
+    )
 
 
 def test_module(r: random.Random, spec: Spec) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from simulator.core.action import Command, Write
 
 from .brief import Spec
-from .setting import period
+from .setting import counted, period
 from .story import Story
 from .world import Invoice, Supplier
 
@@ -52,10 +52,6 @@ def evidence(supplier: Supplier, invoice: Invoice, code: str, spec: Spec) -> str
     if kind == "unpaid":
         return f"no debit in the bank export names {invoice.number}"
     return f"{money(paid)} paid in {counted(len(invoice.payments), 'debit')} against {money(invoice.gross_cents)}"
-
-
-def counted(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def missing(invoice: Invoice) -> tuple[str, int, int]:

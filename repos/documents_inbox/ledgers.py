@@ -6,7 +6,8 @@ from simulator.core.action import Edit, ReadFile, Write
 from simulator.tasks import words
 
 from . import scripts
-from .findings import counted, evidence, flagged, missing
+from .findings import evidence, flagged, missing
+from .setting import counted
 from .story import Story, search
 from .world import Invoice
 

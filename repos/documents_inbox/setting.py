@@ -33,11 +33,21 @@ def period(world: World) -> str:
     return f"{MONTHS[world.start.month - 1]} {world.year}"
 
 
+def counted(n: int, noun: str) -> str:
+    return f"one {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _firms(world: World) -> str:
+    names = [s.company.short for s in world.suppliers]
+    return " and ".join(names) if len(names) < 3 else f"{len(names)} suppliers"
+
+
 def prompt(r: random.Random, world: World, spec: Spec) -> str:
     return words.say(
         r,
         r.choice(grammar("setting")["prompts"]),
-        n=len(world.suppliers),
+        firms=_firms(world),
+        agreements=counted(len(world.suppliers), "agreement"),
         pdfs=len(world.invoices()),
         period=period(world),
         buyer=world.buyer.short,

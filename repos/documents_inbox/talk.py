@@ -11,7 +11,7 @@ from .brief import Spec
 from .clauses import grouped, long_date
 from .data import grammar
 from .invoices import head_values
-from .setting import period
+from .setting import counted, period
 from .world import Invoice, Supplier, World
 
 
@@ -52,7 +52,8 @@ def common_values(world: World, spec: Spec) -> dict[str, object]:
         "buyer": world.buyer.short,
         "clerk_words": f"{world.clerk.name} and colleagues",
         "period": period(world),
-        "n": len(world.suppliers),
+        "agreements": counted(len(world.suppliers), "agreement"),
+        "n_suppliers": counted(len(world.suppliers), "supplier"),
         "pdfs": len(world.invoices()),
         "money": notation,
         "number": keys["number"],
@@ -82,6 +83,7 @@ def invoice_values(supplier: Supplier, invoice: Invoice) -> dict[str, object]:
         "city": supplier.company.address.city,
         "key": supplier.key,
         "count": len(supplier.invoices),
+        "all_papers": "both papers" if len(supplier.invoices) == 2 else f"all {len(supplier.invoices)} papers",
         "number": invoice.number,
         "date": style.date(invoice.issued),
         "due": style.date(invoice.due),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import replace
 from datetime import date, timedelta
@@ -14,15 +15,24 @@ from .world import Contract, Delivery, Invoice, Line, Order, Payment, Supplier, 
 
 
 def build(seed: int, size: str) -> World:
-    r = words.stream(seed, "documents", "world", size)
+    """The world of a seed. Where two suppliers by chance count alike it is drawn again, since numbers are keys."""
+    for attempt in itertools.count():
+        world = _draw(seed, size, attempt)
+        numbers = [i.number for _, i in world.invoices()] + [i.order.number for _, i in world.invoices()]
+        if len(set(map(words.plain, numbers))) == len(numbers):
+            return world
+    raise AssertionError("unreachable")
+
+
+def _draw(seed: int, size: str, attempt: int) -> World:
+    r = words.stream(seed, "documents", "world", size, attempt)
     n = r.choice((1, 2, 2, 2)) if size == "medium" else r.randint(5, 7)
     firms = words.companies(r, n + 1 + 14)
     buyer, partners, strangers = firms[0], firms[1 : n + 1], firms[n + 1 :]
     year = r.randint(2024, 2026)
     start = date(year, r.randint(1, 8), 1)
-    suppliers = tuple(
-        _supplier(words.stream(seed, "documents", "supplier", k, size), c, start, size) for k, c in enumerate(partners)
-    )
+    streams = [words.stream(seed, "documents", "supplier", k, size, attempt) for k in range(n)]
+    suppliers = tuple(_supplier(s, c, start, size) for s, c in zip(streams, partners, strict=True))
     return World(buyer, words.person(r), words.person(r), year, start, suppliers, tuple(strangers))
 
 

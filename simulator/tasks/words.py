@@ -154,6 +154,7 @@ def say(r: random.Random, text: str, rules: Mapping[str, str | Sequence[str]] | 
     out = text
     while (found := re.search(r"\[([^\[\]]*)\]", out)) is not None:
         out = out[: found.start()] + r.choice(found.group(1).split("|")) + out[found.end() :]
+    out = re.sub(r" +(?=[ .,;:?!])", "", out) if "[" in text else out  # what an empty choice leaves around it
 
     def fill(match: re.Match[str]) -> str:
         key = match.group(1)

@@ -37,7 +37,7 @@ from simulator.core.task import CLASSIC_STYLE, SDK_STYLE, Style, Task
 from simulator.drive.checking import run_check
 from simulator.drive.commands import ShellRunner
 from simulator.drive.edits import apply_blocks
-from simulator.drive.toolbox import Toolbox
+from simulator.drive.toolbox import Toolbox, apply_earlier
 from simulator.drive.workspace import Repository
 from simulator.drive.zygote import ZygoteRunner
 from simulator.tasks import catalog
@@ -269,3 +269,29 @@ def test_commands_say_the_same_twice(played: dict[Any, Played], runner: ZygoteRu
             if isinstance(action, Command) and "unittest" not in action.command:
                 first, second = box.do(action), box.do(action)
                 assert isinstance(first, Ran) and first == second and str(session.root) not in first.output
+
+
+def test_a_session_can_begin_in_the_middle(tmp_path: Path, runner: ZygoteRunner) -> None:
+    """A slot that starts late repeats only edits, writes and the commands marked as having effects."""
+    task = catalog.make(TEMPLATE, 6, "medium", SDK_STYLE)
+    Repository.create(tmp_path / "origin.git", task.history).checkout(tmp_path / "work", "session")
+    box = Toolbox(tmp_path / "work", "/home/dev/papers", runner, documents="raw")
+    actions = [action for step in task.steps for action in step.actions]
+    apply_earlier(box, actions[: len(actions) // 2])
+    for action in actions[len(actions) // 2 :]:
+        assert not isinstance(box.do(action), Refused | EditFailed)
+    assert run_check(tmp_path / "work", task.check, runner) == []
+
+
+def test_no_paper_hides_another() -> None:
+    """Every paper has a path of its own, and its record as well; numbers that are keys are distinct."""
+    trade, brief, words = part("trade"), part("brief"), part("assemble").words
+    for seed in range(60):
+        world = trade.build(seed, "long" if seed % 3 == 0 else "medium")
+        spec = brief.make_spec(words.stream(seed, "spec"), world)
+        papers = [name for name in spec.paths if ":" in name]
+        assert len({spec.paths[p] for p in papers}) == len({spec.out(p) for p in papers}) == len(papers)
+        assert len(papers) == len(world.suppliers) + 2 * len(world.invoices())
+        assert len(set(spec.keys[f] for f in (*spec.fields["invoice"], *spec.line))) == len(
+            {*spec.fields["invoice"], *spec.line}
+        )
