@@ -109,16 +109,18 @@ SAW_EDIT = (
     "The new text of `{path}` is in place, {delta} lines of difference.",
 )
 DETAIL = (
-    "`{fn}` in line {line} promises: {doc}.",
-    "Worth noting is `{fn}` (line {line}): {doc}.",
-    'Its docstring for `{fn}` reads "{doc}", {size} lines including the body.',
-    'I also see `{fn}` at line {line}, described as "{doc}".',
-    "`{fn}` ({size} lines from line {line}) says of itself: {doc}.",
-    "Nearby, line {line} has `{fn}`: {doc}.",
-    "For later: `{fn}`, line {line}. {doc}.",
-    'Then there is `{fn}`, whose job is put as "{doc}" in line {line}.',
-    "One more thing from the same file, `{fn}` (line {line}): {doc}.",
-    'Around line {line} I find `{fn}` with the contract "{doc}".',
+    "`{fn}` in line {line} of `{file}` promises: {doc}.",
+    "Worth noting is `{fn}` (line {line} of `{file}`): {doc}.",
+    'The docstring of `{fn}` in `{file}` reads "{doc}", {size} lines including the body.',
+    'In `{file}` I also see `{fn}` at line {line}, described as "{doc}".',
+    "`{fn}` ({size} lines from line {line} of `{file}`) says of itself: {doc}.",
+    "`{file}`, line {line}, has `{fn}`: {doc}.",
+    "For later: `{fn}` in `{file}`, line {line}. {doc}.",
+    'Then there is `{fn}` in `{file}`, whose job is put as "{doc}".',
+    "One more thing from `{file}`, `{fn}` (line {line}): {doc}.",
+    'Around line {line} of `{file}` I find `{fn}` with the contract "{doc}".',
+    "`{fn}`, {size} lines of `{file}`, must go on doing what it says: {doc}.",
+    "Callers of `{fn}` (`{file}`, line {line}) were promised this: {doc}.",
 )
 TEST_DETAIL = (
     "`{test}` in line {line} is a good model for the shape of a case.",
@@ -126,6 +128,11 @@ TEST_DETAIL = (
     "The case `{test}` at line {line} must keep passing whatever I change.",
     "`{test}`, line {line}, shows how the fixture is meant to be used.",
     "Especially `{test}` (line {line}) would notice if I relaxed the rule too far.",
+    "What `{test}` asserts from line {line} on is untouched by this.",
+    "Line {line} of `{file}` begins `{test}`, the closest relative of what I need.",
+    "In `{file}` the case `{test}` (line {line}) fixes part of the contract already.",
+    "`{test}` in `{file}` pins the ordinary case, so I do not have to repeat it.",
+    "I read `{test}` (line {line}) twice, since it states the expectation most directly.",
 )
 _CODE = re.compile(r"`(\w+)`")
 
@@ -163,7 +170,8 @@ class Voice:
                 SAW_TEST, path=path, lines=lines, n=len(tests), k=len(classes), first=tests[0],
                 last=tests[-1], classes=", ".join(f"`{c}`" for c in classes),
             )  # fmt: skip
-        defs = [d for d in facts.outline(text) if d.doc and not d.is_class] or list(facts.outline(text))
+        defs = [d for d in facts.outline(text) if d.doc and not d.is_class]
+        defs = defs if len(defs) > 1 else list(facts.outline(text))
         if not defs:
             return f"`{path}` is short, {lines} lines, and holds no surprises."
         one, two = (defs[0], defs[0]) if len(defs) == 1 else self._rng.sample(defs, 2)
@@ -195,8 +203,8 @@ class Voice:
         d, doc = self._rng.choice(fresh)
         self._used[f"{path}:{d.name}"] += 1
         if path.startswith("tests/"):
-            return self.say(TEST_DETAIL, test=d.name, line=d.line)
-        return self.say(DETAIL, fn=d.name, line=d.line, doc=doc, size=d.size)
+            return self.say(TEST_DETAIL, test=d.name, line=d.line, file=path.rpartition("/")[2])
+        return self.say(DETAIL, fn=d.name, line=d.line, doc=doc, size=d.size, file=path.rpartition("/")[2])
 
     def note(self, notes: list[str], text: str) -> str:
         """An unused note of the template, with the line of the definition that it mentions."""

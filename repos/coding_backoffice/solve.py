@@ -89,8 +89,9 @@ def _investigate(walk: Walk, item: Item) -> None:
     _look_around(walk, unit)
     helper = rng.choice([p for p in walk.world.base if p.dotted in walk.files[unit.module_path]])
     if rng.random() < 0.95:
+        fresh = not walk.has_read(helper)
         walk.read(helper.module_path, why=f"which `{unit.names['mod']}` imports from")
-        walk.saw(walk.voice.once(helper.story("about", Random(0)).split("\n\n")))
+        walk.saw(helper.story("about", Random(0)) if fresh else "")
 
 
 def _look_around(walk: Walk, unit: Part) -> None:
@@ -109,8 +110,9 @@ def _look_around(walk: Walk, unit: Part) -> None:
             f"because it was written by the same people as `{unit.names['mod']}`",
             "since a rule that exists twice would have to change twice",
         ))  # fmt: skip
-        walk.read(other.module_path, why=reason)
-        walk.saw(walk.voice.once(other.story("about", Random(walk.world.seed)).split("\n\n")))
+        if not walk.has_read(other):
+            walk.read(other.module_path, why=reason)
+            walk.saw(other.story("about", Random(walk.world.seed)).split("\n\n")[0])
     if rng.random() < 0.5:
         error = names[rng.choice(("InputErr", "ConflictErr", "MissingErr"))]
         walk.search(rf"raise {error}", *rng.choice(((folder, "*.py"), (walk.world.package, "*.py"), ("tests", None))))

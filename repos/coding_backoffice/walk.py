@@ -56,6 +56,9 @@ class Walk:
         """What the next reply says about the last result."""
         self._pending += [s for s in sentences if s]
 
+    def has_read(self, part: Part) -> bool:
+        return part.module_path in self._seen
+
     def plan(self, *todo: str) -> None:
         self._todo = dict.fromkeys(todo, False)
 
@@ -82,7 +85,7 @@ class Walk:
     def _remark(self) -> str:
         if self.rng.random() < 0.2 and (thought := self._thought()):
             return thought
-        if self.unit is not None and self.rng.random() < 0.45:
+        if self.unit is not None and self.has_read(self.unit) and self.rng.random() < 0.6:
             text = self.files[self.unit.module_path]
             if note := self.voice.note(self.unit.story("notes", Random(0)).splitlines(), text):
                 return note
