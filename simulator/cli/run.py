@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 import uvloop
@@ -154,7 +155,12 @@ def normal_url(url: str) -> str:
     """http(s)://host[:port][/path]/v1, whatever of it was left out."""
     if "://" not in url:
         url = f"http://{url}"
-    if not re.match(r"https?://[^/\s]+", url):
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 80) > 0
+    except ValueError:
+        good = False
+    if not good:
         raise UsageError(f"{url}: not an HTTP address; write it as http://127.0.0.1:8000/v1")
     url = url.rstrip("/")
     return url if re.search(r"/v\d+$", url) else f"{url}/v1"

@@ -1,4 +1,4 @@
-"""One agent session: request, tools, pause, and again, until its plan is played, the run stops, or the profile gives in.
+"""One agent session: request, tools, pause, and again, until its plan is played, the run stops or the profile gives up.
 
 Every moment between `t_ready` and the end belongs to exactly one of the parts in core/record.Session, by construction:
 a cursor moves forward and each stretch is booked once.

@@ -123,7 +123,7 @@ def test_a_killed_run_leaves_a_folder_that_reports_and_no_processes(sim: Sim) ->
     process = sim.start("run", sim.scenario(ENDLESS), "--out", "out", "--plain", MARK=str(sim.folder))
     wait_for(sim.folder / "out" / "records.jsonl", 6)
     os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    process.communicate()
     assert none_left(str(sim.folder)), descendants(str(sim.folder))
     code, said = sim.run("report", "out")
     assert code == 0, said
