@@ -25,7 +25,7 @@ def test_a_misspelt_template_gets_the_nearest_name() -> None:
 
 
 def test_a_template_unlike_any_other_gets_the_list() -> None:
-    with pytest.raises(UsageError, match="there are: .*coding_backoffice"):
+    with pytest.raises(UsageError, match=r"there are: .*coding_backoffice"):
         catalog.load("x" * 30)
 
 
