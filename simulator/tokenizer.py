@@ -20,9 +20,7 @@ N_SPECIAL = 1_000
 def load() -> tiktoken.Encoding:
     """The encoding, built once a process (0.4 s). Token ids are those of the model family: rank + 1,000."""
     raw = orjson.loads(resources.files("mistral_common").joinpath(f"data/{NAME}.json").read_bytes())
-    ranks = {
-        base64.b64decode(v["token_bytes"]): v["rank"] + N_SPECIAL for v in raw["vocab"][: N_VOCAB - N_SPECIAL]
-    }
+    ranks = {base64.b64decode(v["token_bytes"]): v["rank"] + N_SPECIAL for v in raw["vocab"][: N_VOCAB - N_SPECIAL]}
     return tiktoken.Encoding(NAME, pat_str=raw["config"]["pattern"], mergeable_ranks=ranks, special_tokens={})
 
 

@@ -9,17 +9,19 @@ Twice: at once.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
 from simulator import tokenizer
 from simulator.cli.hosted import HostedTools
+from simulator.core.plan import SessionPlan
 from simulator.core.record import EngineSample
 from simulator.core.scenario import Scenario
 from simulator.drive.clock import RunClock
@@ -32,7 +34,9 @@ from simulator.drive.synthetic import Synthetic, SyntheticResult, SyntheticShape
 from simulator.engine.scrape import scrape
 from simulator.errors import EngineError
 from simulator.store.folder import RunWriter
-from simulator.store.plans import PlanFolder
+
+if TYPE_CHECKING:
+    from simulator.cli.planning import Planning
 
 PULSE_S, SCRAPE_S = 0.5, 1.0
 #: ids of ordinary words in a vocabulary whose first thousand are special
@@ -55,6 +59,24 @@ class Target:
     def root(self) -> str:
         """Where /metrics and /reset_prefix_cache are."""
         return self.base_url.rsplit("/v", 1)[0]
+
+
+class Planned:
+    """The plans as the slots see them."""
+
+    def __init__(self, planning: Planning) -> None:
+        self.planning = planning
+        self.ready = asyncio.Event()
+
+    @property
+    def count(self) -> int:
+        return len(self.planning.folder.sessions)
+
+    def nth(self, slot: int, n: int) -> str | None:
+        return self.planning.folder.nth(slot, n)
+
+    def load(self, session: str) -> SessionPlan:
+        return self.planning.folder.load(session)
 
 
 @dataclass(slots=True)
@@ -81,10 +103,10 @@ class Conductor:
     """One use. `keep`: workspaces stay, below the run folder."""
 
     def __init__(
-        self, scenario: Scenario, target: Target, plans: PlanFolder | None, writer: RunWriter, *, keep: bool
+        self, scenario: Scenario, target: Target, planning: Planning | None, writer: RunWriter, *, keep: bool
     ) -> None:
-        self._scenario, self._target, self._plans, self._writer = scenario, target, plans, writer
-        self._keep = keep
+        self._scenario, self._target, self._writer, self._keep = scenario, target, writer, keep
+        self._planning = planning
         self.ending = Ending()
         self._clock = RunClock()
         self._meter = Meter(self._clock.now)
@@ -107,12 +129,12 @@ class Conductor:
         )
         async with self._watched(endpoint):
             try:
-                if self._plans is not None:
-                    self._tools = await HostedTools.start(self._plans, self._writer.path, keep=self._keep)
+                if self._planning is not None:
+                    self._tools = await HostedTools.start(self._planning.folder, self._writer.path, keep=self._keep)
                 await self._warm_up(sender)
                 self.ending.caches_reset = await self._reset_caches(endpoint)
-                if self._plans is not None:
-                    await self._agents(sender)
+                if self._planning is not None:
+                    await self._agents(sender, self._planning)
                 if scenario.synthetic is not None and not self._interrupt.is_set():
                     await self._synthetic(sender, endpoint)
             finally:
@@ -194,8 +216,8 @@ class Conductor:
             output_tok=WARMUP_TOK[1],
         )
 
-    async def _agents(self, sender: Sender) -> None:
-        assert self._plans is not None and self._tools is not None
+    async def _agents(self, sender: Sender, planning: Planning) -> None:
+        assert self._tools is not None
         scenario = self._scenario
         stage = Stage(
             sender=sender,
@@ -209,15 +231,41 @@ class Conductor:
             forced=scenario.output.forced,
         )
         shape = LoadShape(
-            queues=self._plans.queues(),
+            slots=scenario.sessions,
             window_s=scenario.window_s,
             ramp_s=scenario.ramp_s,
             limit_s=scenario.time_limit_s,
             session_starts_per_s=scenario.arrival.session_starts_per_s,
         )
-        result = await Load(stage, shape, self._plans.load, self._interrupt).run()
+        work = Planned(planning)
+        waiting = asyncio.create_task(self._until_planned(work))
+        try:
+            result = await Load(stage, shape, work, self._interrupt).run()
+        finally:
+            waiting.cancel()
+        if waiting.done() and not waiting.cancelled():
+            waiting.result()  # what went wrong while planning
         self._note(result)
         self.ending.ran_dry, self.ending.unverified = result.ran_dry, result.unverified
+
+    async def _until_planned(self, work: Planned) -> None:
+        """Opens the way to the window when all sessions are planned; a failure ends the run and is told."""
+        try:
+            await asyncio.to_thread(work.planning.wait)
+        except BaseException:
+            self._interrupt.set()
+            raise
+        finally:
+            work.ready.set()
+        self._writer.amend({"plan_hash": work.planning.folder.hash, "planned_sessions": work.count})
+        self._quieten()
+
+    @staticmethod
+    def _quieten() -> None:
+        """No pause of the garbage collector for objects that live as long as the run."""
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 50)
 
     async def _synthetic(self, sender: Sender, endpoint: Endpoint) -> None:
         block = self._scenario.synthetic

@@ -5,7 +5,10 @@ Exit codes: 0 ok, 1 failed check or regression, 2 usage, 3 engine failed, 4 inco
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
+import traceback
 from pathlib import Path
 from typing import Annotated
 
@@ -86,6 +89,14 @@ def main() -> None:
     except KeyboardInterrupt:
         print("sim: interrupted", file=sys.stderr)
         sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(0)  # the reader of our output has left
+    except Exception as error:
+        handle, name = tempfile.mkstemp(prefix="sim-fault-", suffix=".txt")
+        with os.fdopen(handle, "w") as file:
+            traceback.print_exc(file=file)
+        print(f"sim: a fault of ours, {type(error).__name__}: {error}; please report it with {name}", file=sys.stderr)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

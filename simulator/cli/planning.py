@@ -7,8 +7,10 @@ import os
 import shutil
 import signal
 import tempfile
+import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -34,30 +36,104 @@ KEEP = 6
 NOT_PLANNED = {
     "name", "endpoint", "synthetic", "warmup", "slo", "output", "time_limit_s", "request_timeout_s", "arrival",
 }  # fmt: skip
+#: modules that decide what is planned, besides cline/, tasks/, drive/ and repos/
+PLANNERS = ("core/action.py", "core/normalise.py", "core/plan.py", "core/scenario.py", "core/task.py", "store/plans.py")
 Progress = Callable[[int, int], None]
 
 
 def plan(scenario: Scenario, model: str, progress: Progress) -> PlanFolder:
-    """All sessions of a run. progress(done, expected) is called as they get ready. SimError when one cannot be made."""
-    root = cache_root()
-    folder = root / _key(scenario, model)
-    found = open_plans(folder)
-    if found is not None:
-        os.utime(folder)
-        progress(len(found.sessions), len(found.sessions))
-        return found
-    root.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(prefix="building-", dir=root))
+    """All sessions of a run, ready. progress(done, expected) is called as they get ready. SimError when one cannot be
+    made."""
+    planning = Planning(scenario, model, progress)
     try:
-        save_index(building, _build(scenario, model, building, progress))
-        shutil.rmtree(folder, ignore_errors=True)
-        building.rename(folder)
+        planning.wait()
     finally:
-        shutil.rmtree(building, ignore_errors=True)
-    prune(root, KEEP, folder)
-    made = open_plans(folder)
-    assert made is not None
-    return made
+        planning.close()
+    return planning.folder
+
+
+class Planning:
+    """Plans in the background. A run can begin once every slot has its first session; the later ones are made while
+    the histories of the first are prefilled, before anything is measured."""
+
+    def __init__(self, scenario: Scenario, model: str, progress: Progress) -> None:
+        self._scenario, self._model, self._progress = scenario, model, progress
+        self._first, self._stop = threading.Event(), threading.Event()
+        self._failed: BaseException | None = None
+        self._thread: threading.Thread | None = None
+        key, root = _key(scenario, model), cache_root()
+        for kept in sorted(root.glob(f"{key}.*")):
+            found = open_plans(kept)
+            if found is not None:
+                os.utime(kept)
+                self.folder = found
+                self._first.set()
+                progress(len(found.sessions), len(found.sessions))
+                return
+        root.mkdir(parents=True, exist_ok=True)
+        self.folder = PlanFolder(Path(tempfile.mkdtemp(prefix=f"{key}.", dir=root)), ())
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def wait_first(self) -> None:
+        self._first.wait()
+        self._raise()
+
+    def wait(self) -> None:
+        if self._thread is not None:
+            self._thread.join()
+        self._raise()
+
+    def close(self) -> None:
+        """Gives up what is not planned yet; an unfinished plan leaves nothing behind."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _raise(self) -> None:
+        if self._failed is not None:
+            raise self._failed
+
+    def _work(self) -> None:
+        folder = self.folder.path
+        try:
+            self._build()
+            save_index(self.folder)
+            prune(cache_root(), KEEP, folder)
+        except BaseException as error:  # raised where it is waited for
+            self._failed = error
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            self._first.set()
+
+    def _build(self) -> None:
+        """Sessions are added to a slot until it has work for the whole run; first ones first."""
+        scenario, job = self._scenario, _Job(self._scenario, self._model, self.folder.path)
+        needed = needed_s(scenario)
+        covered, given, firsts = [0.0] * scenario.sessions, [1] * scenario.sessions, 0
+        with ProcessPoolExecutor(os.cpu_count() or 2, get_context("spawn"), _start_worker, (job,)) as pool:
+            waiting: set[Future[PlannedSession]] = {
+                pool.submit(_plan_one, draw(scenario, slot, 0)) for slot in range(scenario.sessions)
+            }
+            try:
+                while waiting:
+                    done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                    if self._stop.is_set():
+                        raise SimError("planning was stopped")
+                    for future in done:
+                        row = future.result()
+                        self.folder.add(row)
+                        covered[row.slot] += row.floor_s
+                        firsts += given[row.slot] == 1 and row.session == f"s{row.slot:04d}"
+                        if covered[row.slot] < needed:
+                            waiting.add(pool.submit(_plan_one, draw(scenario, row.slot, given[row.slot])))
+                            given[row.slot] += 1
+                    if firsts == scenario.sessions:
+                        self._first.set()
+                    self._progress(len(self.folder.sessions), len(self.folder.sessions) + len(waiting))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
 
 
 def cache_root() -> Path:
@@ -71,39 +147,12 @@ def _key(scenario: Scenario, model: str) -> str:
     digest.update(model.encode())
     package = Path(__file__).resolve().parents[1]
     files = [package / "tokenizer.py", *(package.parent / "repos").rglob("*")]
-    for part in ("core", "cline", "tasks", "drive", "store"):
+    files += [package / name for name in PLANNERS]
+    for part in ("cline", "tasks", "drive"):
         files += (package / part).rglob("*")
     for path in sorted(f for f in files if f.is_file() and "__pycache__" not in f.parts):
         digest.update(str(path.relative_to(package.parent)).encode() + path.read_bytes())
     return digest.hexdigest()[:24]
-
-
-def _build(scenario: Scenario, model: str, folder: Path, progress: Progress) -> list[PlannedSession]:
-    """Sessions are added to a slot until it has work for the whole run."""
-    needed = needed_s(scenario)
-    covered = [0.0] * scenario.sessions
-    given = [1] * scenario.sessions
-    made: list[PlannedSession] = []
-    job = _Job(scenario, model, folder)
-    with ProcessPoolExecutor(os.cpu_count() or 2, get_context("spawn"), _start_worker, (job,)) as pool:
-        waiting: set[Future[PlannedSession]] = {
-            pool.submit(_plan_one, draw(scenario, slot, 0)) for slot in range(scenario.sessions)
-        }
-        try:
-            while waiting:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    row = future.result()
-                    made.append(row)
-                    covered[row.slot] += row.floor_s
-                    if covered[row.slot] < needed:
-                        waiting.add(pool.submit(_plan_one, draw(scenario, row.slot, given[row.slot])))
-                        given[row.slot] += 1
-                progress(len(made), len(made) + len(waiting))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +174,24 @@ _worker: _Worker | None = None  # one a planning process, set by its initializer
 def _start_worker(job: _Job) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends its workers
+    with suppress(OSError):
+        os.nice(10)  # what is already running goes first
     _worker = _Worker(job, ZygoteRunner(ShellRunner()))
 
 
 def _plan_one(spec: SessionSpec) -> PlannedSession:
+    try:
+        return _planned(spec)
+    except SimError:
+        raise
+    except Exception as error:
+        raise SimError(
+            f"session {spec.session} ({spec.kind}, {spec.size}, seed {spec.seed}) could not be planned: "
+            f"{type(error).__name__}: {error}; another --seed avoids it, and it is a fault worth reporting"
+        ) from error
+
+
+def _planned(spec: SessionSpec) -> PlannedSession:
     assert _worker is not None
     job = _worker.job
     names = [name for name in catalog.templates() if catalog.kind_of(name) == spec.kind]

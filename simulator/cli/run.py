@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -26,8 +26,10 @@ from simulator.engine.launch import start_embedded
 from simulator.engine.scrape import identify
 from simulator.errors import UsageError
 from simulator.store.folder import RunFolder
-from simulator.store.plans import PlanFolder
 from simulator.tokenizer import NAME as TOKENIZER
+
+if TYPE_CHECKING:
+    from simulator.cli.planning import Planning
 
 RUNS = Path("reports/runs")
 
@@ -59,15 +61,19 @@ def main(options: Options) -> int:
 async def _run(options: Options, scenario: Scenario, text: str, out: Path) -> int:
     log = out.parent / f".{out.name}.engine.log"
     async with _target(options, scenario, log) as target:
-        plans = await _plans(scenario, target.model, options.plain) if scenario.sessions else None
-        writer = RunFolder.create(out, _manifest(options, scenario, text, target, plans))
-        conductor = Conductor(scenario, target, plans, writer, keep=options.keep)
+        planning = await _planning(scenario, target.model, options.plain) if scenario.sessions else None
         try:
-            async with Screen(out, plain=options.plain):
-                ending = await conductor.run()
-                writer.finish(asdict(ending))
+            writer = RunFolder.create(out, _manifest(options, scenario, text, target))
+            conductor = Conductor(scenario, target, planning, writer, keep=options.keep)
+            try:
+                async with Screen(out, plain=options.plain):
+                    ending = await conductor.run()
+                    writer.finish(asdict(ending))
+            finally:
+                writer.finish({"stopped": "failed"})
         finally:
-            writer.finish({"stopped": "crashed"})
+            if planning is not None:
+                await asyncio.to_thread(planning.close)
     if log.exists():
         log.replace(out / "engine.log")
     return write_report(out, show=True) or ending.exit_code
@@ -166,16 +172,21 @@ def normal_url(url: str) -> str:
     return url if re.search(r"/v\d+$", url) else f"{url}/v1"
 
 
-async def _plans(scenario: Scenario, model: str, plain: bool) -> PlanFolder:
-    from simulator.cli.planning import plan  # pulls in document libraries that synthetic traffic does not need
+async def _planning(scenario: Scenario, model: str, plain: bool) -> Planning:
+    """Returns as soon as every slot has its first session."""
+    from simulator.cli.planning import Planning  # pulls in document libraries that synthetic traffic does not need
 
     with PlanningScreen(plain=plain) as screen:
-        return await asyncio.to_thread(plan, scenario, model, screen.progress)
+        planning = await asyncio.to_thread(Planning, scenario, model, screen.progress)
+        try:
+            await asyncio.to_thread(planning.wait_first)
+        except BaseException:
+            await asyncio.to_thread(planning.close)
+            raise
+        return planning
 
 
-def _manifest(
-    options: Options, scenario: Scenario, text: str, target: Target, plans: PlanFolder | None
-) -> dict[str, Any]:
+def _manifest(options: Options, scenario: Scenario, text: str, target: Target) -> dict[str, Any]:
     return {
         "scenario_name": scenario.name,
         "scenario_file": str(options.scenario),
@@ -186,8 +197,7 @@ def _manifest(
         "seed": scenario.seed,
         "label": options.label,
         "mode": scenario.mode,
-        "plan_hash": plans.hash if plans else "",
-        "planned_sessions": len(plans.sessions) if plans else 0,
+        "plan_hash": "",
         "tokenizer": TOKENIZER,
         "slo": scenario.slo.model_dump(exclude_none=True),
         "versions": versions(),

@@ -163,7 +163,9 @@ class Pulse:
     stage: "setup" | "warmup" | "ramp" | "window" | "drain" | "synthetic" | "done". ends_s: when the stage is expected
     to end, None if unknown. output_tok: streamed so far in this traffic (chunks x tokens, estimated until usage
     arrives). requests_done, requests_failed, sessions_done: so far. in_flight: open requests.
-    loop_lag_s: largest event-loop lag since the last pulse. cpu_share: client process CPU seconds / wall since then.
+    loop_lag_s: largest event-loop lag since the last pulse. lag_ticks: moments since then, 10 ms apart, at which the
+        lag was taken, those that fell into a stall included; lag_over_...: how many of them found it above that.
+    cpu_share: client process CPU seconds / wall since then.
     """
 
     t_s: float
@@ -179,6 +181,14 @@ class Pulse:
     loop_lag_s: float
     cpu_share: float
     slots: list[SlotState]
+    lag_ticks: int = 0
+    lag_over_2ms: int = 0
+    lag_over_5ms: int = 0
+    lag_over_10ms: int = 0
+    lag_over_20ms: int = 0
+    lag_over_50ms: int = 0
+    lag_over_100ms: int = 0
+    lag_over_500ms: int = 0
 
 
 @dataclass(slots=True)

@@ -8,9 +8,9 @@ has begun to answer, that is, when the prefill of all the histories that a stati
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Protocol
 
 from asyncio_throttle import Throttler
 
@@ -22,10 +22,10 @@ DRAIN_LIMIT_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class LoadShape:
-    """slots: concurrent sessions. queues[i]: names of the plans that slot i plays in order. window_s None: until all
-    plans are played. limit_s: run time at which everything stops, whatever the window says."""
+    """slots: concurrent sessions. window_s None: until all plans are played. limit_s: run time at which everything
+    stops, whatever the window says."""
 
-    queues: tuple[tuple[str, ...], ...]
+    slots: int
     window_s: float | None
     ramp_s: float
     limit_s: float
@@ -45,23 +45,33 @@ class LoadResult:
     unverified: int = 0
 
 
-class Load:
-    """load_plan: a session's plan by name, read when its slot needs it. interrupt: set from outside (Ctrl-C)."""
+class Work(Protocol):
+    """What the slots play. ready: set when all plans are made; until then a slot waits for its next one and no window
+    opens."""
 
-    def __init__(
-        self, stage: Stage, shape: LoadShape, load_plan: Callable[[str], SessionPlan], interrupt: asyncio.Event
-    ) -> None:
-        self._stage, self._shape, self._load_plan, self._interrupt = stage, shape, load_plan, interrupt
+    ready: asyncio.Event
+
+    def nth(self, slot: int, n: int) -> str | None:
+        """Name of the nth session (from 0) that a slot plays; None when it has no more, or not yet."""
+
+    def load(self, session: str) -> SessionPlan: ...
+
+
+class Load:
+    """interrupt: set from outside (Ctrl-C)."""
+
+    def __init__(self, stage: Stage, shape: LoadShape, work: Work, interrupt: asyncio.Event) -> None:
+        self._stage, self._shape, self._work, self._interrupt = stage, shape, work, interrupt
         rate = shape.session_starts_per_s
         self._starts = Throttler(1, 1.0 / rate, retry_interval=0.01) if rate else nullcontext()
-        self._answered = [asyncio.Event() for _ in shape.queues]
+        self._answered = [asyncio.Event() for _ in range(shape.slots)]
         self._result = LoadResult()
 
     async def run(self) -> LoadResult:
         """Plays the whole load. Raises nothing for failed sessions."""
         meter, shape = self._stage.meter, self._shape
         meter.begin("ramp", kind="agent")
-        slots = [asyncio.create_task(self._slot(i)) for i in range(len(shape.queues))]
+        slots = [asyncio.create_task(self._slot(i)) for i in range(shape.slots)]
         everything = asyncio.gather(*slots, return_exceptions=True)
         try:
             await self._until_answered(everything)
@@ -86,8 +96,10 @@ class Load:
             interrupt.cancel()
 
     async def _until_answered(self, everything: asyncio.Future[list[object]]) -> None:
-        """Until every slot's first request has begun to answer (or has failed)."""
-        waiting = asyncio.ensure_future(asyncio.gather(*(e.wait() for e in self._answered)))
+        """Until every slot's first request has begun to answer (or has failed), and planning no longer takes part of
+        the machine."""
+        events = (*self._answered, self._work.ready)
+        waiting = asyncio.ensure_future(asyncio.gather(*(e.wait() for e in events)))
         interrupt = asyncio.create_task(self._interrupt.wait())
         left = max(0.0, self._shape.limit_s - self._stage.now())
         try:
@@ -116,14 +128,16 @@ class Load:
         self._stage.recorder.window("agent", start, end)
 
     async def _slot(self, slot: int) -> None:
-        queue, shape = self._shape.queues[slot], self._shape
-        await asyncio.sleep(shape.ramp_s * slot / max(1, len(shape.queues)))
-        for name in queue:
+        shape = self._shape
+        await asyncio.sleep(shape.ramp_s * slot / max(1, shape.slots))
+        played = 0
+        while (name := await self._next(slot, played)) is not None:
             if self._stage.stopping.is_set():
                 return
             async with self._starts:
                 pass
-            runner = SessionRunner(self._stage, self._load_plan(name), slot)
+            # Reading a plan takes tens of milliseconds, which the loop has not.
+            runner = SessionRunner(self._stage, await asyncio.to_thread(self._work.load, name), slot)
             relay = asyncio.create_task(self._relay(runner, slot))
             try:
                 record = await runner.run()
@@ -132,9 +146,17 @@ class Load:
                 relay.cancel()
                 self._answered[slot].set()
             self._result.sessions += 1
+            played += 1
         if shape.window_s is not None and not self._stage.stopping.is_set():
             self._result.ran_dry += 1
         self._stage.meter.slot(slot).phase = "done"
+
+    async def _next(self, slot: int, n: int) -> str | None:
+        name = self._work.nth(slot, n)
+        if name is None and not self._work.ready.is_set():
+            await self._work.ready.wait()
+            name = self._work.nth(slot, n)
+        return name
 
     async def _relay(self, runner: SessionRunner, slot: int) -> None:
         await runner.first_reply.wait()

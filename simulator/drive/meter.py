@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from simulator.core.certify import LAG_MARKS_MS
 from simulator.core.record import Pulse, SlotState
 
 LAG_PERIOD_S = 0.01
@@ -21,6 +22,7 @@ class Meter:
         self.sessions_done = self.in_flight = self.tools_running = 0
         self.slots: dict[int, SlotState] = {}
         self._lag_s = 0.0
+        self._lag_ticks, self._lag_over = 0, [0] * len(LAG_MARKS_MS)
         self._cpu = (time.monotonic(), time.process_time())
         self.tok_per_chunk = 1.0
 
@@ -43,6 +45,8 @@ class Meter:
         share = (cpu - self._cpu[1]) / max(1e-9, wall - self._cpu[0])
         self._cpu = (wall, cpu)
         lag, self._lag_s = self._lag_s, 0.0
+        ticks, self._lag_ticks = self._lag_ticks, 0
+        over, self._lag_over = self._lag_over, [0] * len(LAG_MARKS_MS)
         return Pulse(
             t_s=self._now(),
             stage=self.stage,
@@ -57,15 +61,31 @@ class Meter:
             loop_lag_s=lag,
             cpu_share=share,
             slots=list(self.slots.values()),
+            lag_ticks=ticks,
+            **{f"lag_over_{mark}ms": n for mark, n in zip(LAG_MARKS_MS, over, strict=True)},
         )
 
     async def watch_loop(self) -> None:
-        """How late the loop wakes a sleeper, measured forever; the largest since the last pulse is reported."""
+        """How late the loop wakes a sleeper, measured forever."""
         while True:
             due = time.monotonic() + LAG_PERIOD_S
             await asyncio.sleep(LAG_PERIOD_S)
             # uvloop rounds timers to a millisecond; what is below that is not lag.
-            self._lag_s = max(self._lag_s, time.monotonic() - due - 0.001)
+            self.note_lag(max(0.0, time.monotonic() - due - 0.001))
+
+    def note_lag(self, lag_s: float) -> None:
+        """A stall of 200 ms is one late wake-up, but everything that was due in it was late: each period that fell into
+        it counts, with what was left of the stall then."""
+        self._lag_s = max(self._lag_s, lag_s)
+        while True:
+            self._lag_ticks += 1
+            for n, mark in enumerate(LAG_MARKS_MS):
+                if lag_s * 1e3 <= mark:
+                    break
+                self._lag_over[n] += 1
+            lag_s -= LAG_PERIOD_S
+            if lag_s <= 0:
+                return
 
 
 class StreamCounter:

@@ -63,12 +63,16 @@ class Sender:
         self._throttle = Throttler(1, 1.0 / starts_per_s, retry_interval=0.005) if starts_per_s else nullcontext()
         self._number = 0
         self._reading = asyncio.Lock()
+        self._turnstile = asyncio.Lock()
         self.answered = self.failed = 0
 
     async def send(self, job: Job) -> Reply:
         """Never raises for a failed request; on cancellation the record is written first."""
         async with self._throttle:
             pass
+        async with self._turnstile:
+            # One request is built in each turn of the loop: a burst of 256 must not keep replies from being stamped.
+            await asyncio.sleep(0)
         number, self._number = self._number, self._number + 1
         # Only agents have a row in the live view; synthetic traffic is shown as a sum.
         state = self._meter.slot(job.slot) if job.kind == "agent" and job.slot >= 0 else None

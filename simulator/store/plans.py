@@ -61,12 +61,28 @@ class PlannedSession:
 
 
 class PlanFolder:
-    """`sessions` in order of their numbers; `hash` over all of them."""
+    """A folder of plans; it may still be growing. Sessions are in the order in which they were added."""
 
-    def __init__(self, path: Path, sessions: tuple[PlannedSession, ...]) -> None:
-        self.path, self.sessions = path, sessions
-        self.hash = plan_hash(s.digest for s in sessions)
+    def __init__(self, path: Path, sessions: Iterable[PlannedSession]) -> None:
+        self.path = path
         self._rows = {s.session: s for s in sessions}
+
+    @property
+    def sessions(self) -> tuple[PlannedSession, ...]:
+        """In order of their names."""
+        return tuple(self._rows[name] for name in sorted(self._rows))
+
+    @property
+    def hash(self) -> str:
+        return plan_hash(s.digest for s in self.sessions)
+
+    def add(self, row: PlannedSession) -> None:
+        self._rows[row.session] = row
+
+    def nth(self, slot: int, n: int) -> str | None:
+        """Name of the nth session (from 0) that a slot plays; None when it has no more, or not yet."""
+        names = sorted(name for name, row in self._rows.copy().items() if row.slot == slot)
+        return names[n] if n < len(names) else None
 
     def load(self, session: str) -> SessionPlan:
         with open(self.path / f"{session}.plan", "rb") as file:
@@ -80,13 +96,6 @@ class PlanFolder:
     def row(self, session: str) -> PlannedSession:
         return self._rows[session]
 
-    def queues(self) -> tuple[tuple[str, ...], ...]:
-        """For each slot, the sessions it plays, in order."""
-        slots: dict[int, list[str]] = {}
-        for row in self.sessions:
-            slots.setdefault(row.slot, []).append(row.session)
-        return tuple(tuple(slots[slot]) for slot in sorted(slots))
-
 
 def save_session(folder: Path, plan: SessionPlan, slot: int, head: str, floor_s: float) -> PlannedSession:
     with open(folder / f"{plan.session}.plan", "wb") as file:
@@ -94,20 +103,18 @@ def save_session(folder: Path, plan: SessionPlan, slot: int, head: str, floor_s:
     return PlannedSession.of(plan, slot, head, floor_s)
 
 
-def save_index(folder: Path, sessions: Iterable[PlannedSession]) -> PlanFolder:
+def save_index(folder: PlanFolder) -> None:
     """Written last: a folder without an index is an unfinished one."""
-    rows = tuple(sorted(sessions, key=lambda s: s.session))
-    beside = folder / f".{INDEX}"
-    beside.write_bytes(orjson.dumps([asdict(r) for r in rows]))
-    os.replace(beside, folder / INDEX)
-    return PlanFolder(folder, rows)
+    beside = folder.path / f".{INDEX}"
+    beside.write_bytes(orjson.dumps([asdict(row) for row in folder.sessions]))
+    os.replace(beside, folder.path / INDEX)
 
 
 def open_plans(folder: Path) -> PlanFolder | None:
     """None when there is no finished plan there."""
     try:
         rows = orjson.loads((folder / INDEX).read_bytes())
-        found = PlanFolder(folder, tuple(PlannedSession(**row) for row in rows))
+        found = PlanFolder(folder, [PlannedSession(**row) for row in rows])
     except (OSError, ValueError, TypeError):
         return None
     names = [row.session for row in found.sessions]

@@ -102,6 +102,11 @@ class RunWriter:
         folder.mkdir(exist_ok=True)
         write_whole(folder / f"{session}.patch", patch.encode("utf-8", "surrogateescape"))
 
+    def amend(self, fields: Mapping[str, Any]) -> None:
+        """Adds to the manifest what was not known at the start."""
+        self._manifest |= fields
+        write_json(self.path / MANIFEST, self._manifest)
+
     def flush(self) -> None:
         self._chunks.flush()
         for lines in self._lines.values():

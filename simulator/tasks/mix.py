@@ -17,6 +17,7 @@ TYPICAL_TURNS = {"medium": 45.0, "long": 110.0}
 #: seconds until the histories of a stationary start are prefilled, generously
 PREFILL_ALLOWANCE_S = 45.0
 
+
 @dataclass(frozen=True, slots=True)
 class SessionSpec:
     """One session to plan. age: share of its turns already done at the start (0, from the beginning). shared_dir: its

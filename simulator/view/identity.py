@@ -32,7 +32,7 @@ def title(manifest: Mapping[str, Any]) -> str:
 
 
 def synthetic_shape(manifest: Mapping[str, Any]) -> str:
-    """"512/512 x 256" as the scenario has it; "" when it does not say."""
+    """ "512/512 x 256" as the scenario has it; "" when it does not say."""
     scenario = manifest.get("scenario")
     shape = scenario.get("synthetic") if isinstance(scenario, Mapping) else None
     if not isinstance(shape, Mapping) or not {"input_tok", "output_tok", "concurrency"} <= shape.keys():

@@ -66,7 +66,7 @@ def _left(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Lines:
 
 
 def verified(done: Mapping[str, Any]) -> str:
-    """"12/12", or that none was checked: a session that was cut short is not."""
+    """ "12/12", or that none was checked: a session that was cut short is not."""
     checked = done["verified"] + done["refuted"]
     return f"{count(done['verified'])}/{count(checked)}" if checked else "not checked"
 

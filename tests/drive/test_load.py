@@ -77,13 +77,28 @@ def plan(session: str, turns: int = 3, *, profile: str = "classic-xml", start: i
     )  # fmt: skip
 
 
+class Queues:
+    """Plans by slot, all of them made."""
+
+    def __init__(self, queues: Sequence[Sequence[SessionPlan]]) -> None:
+        self.queues, self.ready = queues, asyncio.Event()
+
+    def nth(self, slot: int, n: int) -> str | None:
+        return self.queues[slot][n].session if n < (len(self.queues[slot]) if self.ready.is_set() else 1) else None
+
+    def load(self, session: str) -> SessionPlan:
+        return next(p for queue in self.queues for p in queue if p.session == session)
+
+
 async def drive(
     script: Script, queues: Sequence[Sequence[SessionPlan]], *, paced: bool = False, window_s: float | None = None,
     interrupt_after_s: float | None = None, limit_s: float = 60.0, timeout_s: float = 20.0,
+    planned_after_s: float = 0.0,
 ) -> tuple[Lines, LoadResult]:  # fmt: skip
     lines, clock, interrupt = Lines(), RunClock(), asyncio.Event()
     meter = Meter(clock.now)
-    plans = {p.session: p for queue in queues for p in queue}
+    work = Queues(queues)
+    asyncio.get_running_loop().call_later(planned_after_s, work.ready.set)
     async with serving(script) as url:
         endpoint = Endpoint(url, "key", clock.now, timeout_s=timeout_s)
         stage = Stage(
@@ -97,11 +112,10 @@ async def drive(
             paced=paced,
             forced=True,
         )
-        names = tuple(tuple(p.session for p in queue) for queue in queues)
-        shape = LoadShape(names, window_s, 0.0, limit_s)
+        shape = LoadShape(len(queues), window_s, 0.0, limit_s)
         if interrupt_after_s is not None:
             asyncio.get_running_loop().call_later(interrupt_after_s, interrupt.set)
-        result = await Load(stage, shape, plans.__getitem__, interrupt).run()
+        result = await Load(stage, shape, work, interrupt).run()
         await endpoint.close()
     return lines, result
 
@@ -187,6 +201,13 @@ async def test_the_window_opens_when_all_have_answered_and_slots_refill() -> Non
     assert all(r.t_call_s <= end + 0.2 for r in lines.requests), "a request started after the window"
     assert {s.outcome for s in lines.sessions} <= {"completed", "stopped"}
     assert all(r.outcome == "ok" for r in lines.requests), "the drain lets what is in flight finish"
+
+
+async def test_slots_wait_for_plans_that_are_still_made_and_so_does_the_window() -> None:
+    queues = [[plan("s0000"), plan("s0002")], [plan("s0001"), plan("s0003")]]
+    lines, result = await drive(Script(lambda s, n: "ok"), queues, window_s=1.0, planned_after_s=0.7)
+    assert result.window is not None and result.window[0] >= 0.69
+    assert len(lines.sessions) == 4 and {s.outcome for s in lines.sessions} == {"completed"}
 
 
 async def test_a_slot_without_work_is_counted() -> None:
