@@ -65,7 +65,7 @@ class Terminal:
     def wait(self, timeout_s: float) -> str:
         """The next of "quit", "terminate", "suspend", "resize", or "" when the time is over."""
         watched = [self._wake.fileno(), *([] if self._stdin is None else [self._stdin])]
-        ready, _, _ = select.select(watched, [], [], timeout_s)
+        ready, _, _ = select.select(watched, [], [], max(0.0, timeout_s))
         if self._wake.fileno() in ready:
             numbers = [signal.Signals(n) for n in self._wake.recv(256)]
             events = [(_EVENTS[n], n) for n in numbers if n in _EVENTS]
