@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -224,6 +225,14 @@ async def test_an_interrupt_stops_at_once_and_keeps_what_was_received() -> None:
     assert [s.outcome for s in lines.sessions] == ["stopped"] * 2
 
 
+async def test_an_interrupt_before_the_first_answers_leaves_nothing_to_complain_about() -> None:
+    complaints: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(str(context["message"])))
+    _, result = await drive(Script(lambda s, n: "hang"), [[plan("s0000")], [plan("s0001")]], interrupt_after_s=0.3)
+    gc.collect()
+    assert result.stopped == "interrupted" and complaints == []
+
+
 async def test_the_time_limit_ends_a_run() -> None:
     script = Script(lambda s, n: "slow", tokens=20)
     _, result = await drive(script, [[plan("s0000", turns=50)]], window_s=30, limit_s=1.5)
@@ -244,6 +253,7 @@ async def test_synthetic_traffic_keeps_its_concurrency_and_forces_its_length() -
 
         result = await Synthetic(sender, lines, meter, clock.now, shape, asyncio.Event()).run(reset)
         await endpoint.close()
+    assert (sender.answered, sender.failed) == (23, 0), "warm-ups say nothing about a run"
     assert resets == [3], "caches are dropped between warm-up and measurement"
     counted = [r for r in lines.requests if r.purpose != "warmup"]
     assert len(counted) == 23 and len({r.session for r in counted}) == 23

@@ -17,8 +17,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
-_TOKEN = re.compile(r"\x1b\[([?0-9;]*)([A-Za-z])|(\x1b.?)|([\r\n])|([^\x1b\r\n]+)", re.S)
+ROOT = Path(__file__).parents[1]
+# an escape that another one cuts short is dropped, as terminals do
+_TOKEN = re.compile(r"\x1b(?=\x1b)|\x1b\[([?0-9;]*)([A-Za-z])|(\x1b.?)|([\r\n])|([^\x1b\r\n]+)", re.S)
 
 
 class Screen:
@@ -59,7 +60,7 @@ class Screen:
                 self.unknown.append(other)
             elif move:
                 self.x, self.y = (0, self.y) if move == "\r" else (self.x, min(self.y + 1, self.height - 1))
-            else:
+            elif text:
                 self._print(text)
 
     def _command(self, arguments: str, command: str) -> None:
@@ -90,9 +91,11 @@ class Screen:
 
 
 class Watching:
-    """`python -m simulator.view.live ARGUMENTS` on a pseudo-terminal of a given size."""
+    """`python -m MODULE ARGUMENTS`, by default the live view, on a pseudo-terminal of a given size."""
 
-    def __init__(self, *arguments: object, width: int = 80, height: int = 24, **env: str) -> None:
+    def __init__(
+        self, *arguments: object, width: int = 80, height: int = 24, module: str = "simulator.view.live", **env: str
+    ) -> None:
         self.screen = Screen(width, height)
         self.raw = b""
         self._master, self._slave = os.openpty()
@@ -100,7 +103,7 @@ class Watching:
         self.mode: Any = termios.tcgetattr(self._slave)
         clean = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "simulator.view.live", *map(str, arguments)],
+            [sys.executable, "-m", module, *map(str, arguments)],
             cwd=ROOT,
             stdin=self._slave,
             stdout=self._slave,
