@@ -107,6 +107,7 @@ class Load:
         finally:
             waiting.cancel()
             interrupt.cancel()
+            await asyncio.gather(waiting, return_exceptions=True)  # unread, asyncio prints it with a traceback
 
     async def _window(self, everything: asyncio.Future[list[object]]) -> None:
         start, shape = self._stage.now(), self._shape

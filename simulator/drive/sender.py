@@ -148,10 +148,10 @@ class Sender:
 
     def _note(self, job: Job, record: Request, counter: StreamCounter) -> None:
         counter.settle(record.output_tok or 0, record.chunks)
-        self.answered += record.outcome == "ok"
-        self.failed += record.outcome == "failed"
         if job.purpose == "warmup":
             return
+        self.answered += record.outcome == "ok"
+        self.failed += record.outcome == "failed"
         self._meter.requests_done += record.outcome == "ok"
         self._meter.requests_failed += record.outcome == "failed"
         if job.kind == "agent" and record.t_first_s is not None and record.t_sent_s is not None:
