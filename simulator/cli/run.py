@@ -66,7 +66,7 @@ async def _run(options: Options, scenario: Scenario, text: str, out: Path) -> in
             writer = RunFolder.create(out, _manifest(options, scenario, text, target))
             conductor = Conductor(scenario, target, planning, writer, keep=options.keep)
             try:
-                async with Screen(out, plain=options.plain):
+                async with Screen(out, plain=options.plain, stopping=lambda: bool(conductor.ending.stopped)):
                     ending = await conductor.run()
                     writer.finish(asdict(ending))
             finally:

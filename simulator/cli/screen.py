@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
@@ -55,9 +56,10 @@ class PlanningScreen:
 
 class Screen:
     """The live view as a child process that reads the run folder. It is given a moment to draw the end; when the user
-    leaves it early, the run goes on."""
+    leaves it early, the run goes on. stopping: whether the run is about to end; a terminal's Ctrl-C reaches both."""
 
-    def __init__(self, folder: Path, *, plain: bool) -> None:
+    def __init__(self, folder: Path, *, plain: bool, stopping: Callable[[], bool]) -> None:
+        self._stopping = stopping
         self._folder, self._plain = folder, plain or not sys.stdout.isatty()
         self._child: asyncio.subprocess.Process | None = None
         self._notice: asyncio.Task[None] | None = None
@@ -71,6 +73,8 @@ class Screen:
     async def _left(self) -> None:
         assert self._child is not None
         await self._child.wait()
+        if self._stopping():
+            return
         print(f"the view is closed, the run goes on; `sim watch {self._folder}` opens it again, Ctrl-C ends the run")
 
     async def __aexit__(self, kind: object, error: object, trace: object) -> None:

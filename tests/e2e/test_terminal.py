@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from sim import Sim
 from vt import Watching
+
+#: the turn column of a session's row
+TURNS = re.compile(r"\b\d+/\d{2}\b")
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +24,7 @@ def test_the_live_view_comes_and_goes(tmp_path: Path, cache: Path, width: int, h
     arguments = ["run", sim.scenario(), "--out", tmp_path / "out"]
     terminal = Watching(*arguments, module="simulator.cli.main", width=width, height=height, XDG_CACHE_HOME=str(cache))
     with terminal as sim_run:
-        drawn = sim_run.until(lambda s: s.alternate and "s0000" in s.text, limit_s=100)
+        drawn = sim_run.until(lambda s: s.alternate and bool(TURNS.search(s.text)), limit_s=100)
         assert "EMULATED" in drawn.text
         assert sim_run.ended(limit_s=100) == 0, sim_run.screen.text
         assert sim_run.terminal_as_before

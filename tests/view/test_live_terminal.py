@@ -134,8 +134,7 @@ def test_a_silent_run_whose_process_lives_is_not_called_dead(tmp_path: Path) -> 
 def test_a_finished_run_stays_until_q(tmp_path: Path) -> None:
     finished_run(tmp_path / "run")
     with Watching(tmp_path / "run") as view:
-        screen = view.until(lambda s: "ended after 0:10" in s.text)
-        assert rows(screen) == 4
+        view.until(lambda s: "ended after 0:10" in s.text and rows(s) == 4)
         assert view.process.poll() is None
         view.type(b"q")
         assert view.ended() == 0
