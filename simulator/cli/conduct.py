@@ -12,15 +12,16 @@ import asyncio
 import gc
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import aiohttp
 
 from simulator import tokenizer
 from simulator.cli.hosted import HostedTools
+from simulator.cli.target import Target
 from simulator.core.plan import SessionPlan
 from simulator.core.record import EngineSample
 from simulator.core.scenario import Scenario
@@ -42,23 +43,6 @@ PULSE_S, SCRAPE_S = 0.5, 1.0
 #: ids of ordinary words in a vocabulary whose first thousand are special
 FIRST_ID, LAST_ID = 1_300, 100_000
 WARMUP_TOK = (256, 32)
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The server to measure. kind: "emulated" | "real". api_key is sent and never written down."""
-
-    base_url: str
-    model: str
-    api_key: str = field(repr=False)
-    kind: str
-    identity: Mapping[str, Any]
-    timeout_s: float
-
-    @property
-    def root(self) -> str:
-        """Where /metrics and /reset_prefix_cache are."""
-        return self.base_url.rsplit("/v", 1)[0]
 
 
 class Planned:

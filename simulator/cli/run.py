@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
-import aiohttp
 import uvloop
 
-from simulator.cli.conduct import Conductor, Target
+from simulator.cli.conduct import Conductor
 from simulator.cli.describe import host, versions
 from simulator.cli.report import write_report
 from simulator.cli.screen import PlanningScreen, Screen
+from simulator.cli.target import Target, mask_url, open_target
 from simulator.core.scenario import Scenario, parse, scenario_hash
-from simulator.engine.launch import start_embedded
-from simulator.engine.scrape import identify
 from simulator.errors import UsageError
 from simulator.store.folder import RunFolder
 from simulator.tokenizer import NAME as TOKENIZER
@@ -60,7 +54,7 @@ def main(options: Options) -> int:
 
 async def _run(options: Options, scenario: Scenario, text: str, out: Path) -> int:
     log = out.parent / f".{out.name}.engine.log"
-    async with _target(options, scenario, log) as target:
+    async with open_target(scenario, options.endpoint, options.model, options.engine, log) as target:
         planning = await _planning(scenario, target.model, options.plain) if scenario.sessions else None
         try:
             writer = RunFolder.create(out, _manifest(options, scenario, text, target))
@@ -114,64 +108,6 @@ def _fresh_folder(name: str) -> Path:
     return path
 
 
-@asynccontextmanager
-async def _target(options: Options, scenario: Scenario, log: Path) -> AsyncIterator[Target]:
-    """The server to measure: the one that was named, or an embedded engine of our own, stopped at the end."""
-    url = options.endpoint or (scenario.endpoint.url if scenario.endpoint and not options.engine else None)
-    if url is None:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        engine = await start_embedded(None, log, seed=scenario.seed)
-        try:
-            yield Target(engine.base_url, engine.model, "", "emulated", engine.identity(), scenario.request_timeout_s)
-        finally:
-            await engine.stop()
-        return
-    key_env = scenario.endpoint.api_key_env if scenario.endpoint else "OPENAI_API_KEY"
-    key = os.environ.get(key_env, "")
-    base_url = normal_url(url)
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    timeout = aiohttp.ClientTimeout(total=20)
-    async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
-        identity = await identify(session, base_url)
-    model, window = _model(
-        identity, base_url, options.model or (scenario.endpoint.model if scenario.endpoint else None)
-    )
-    if scenario.sessions and window is not None and window < scenario.context_window_tok:
-        raise UsageError(
-            f"{base_url} takes {window:,} tokens and the scenario's agents believe in {scenario.context_window_tok:,}: "
-            f"serve with a larger --max-model-len, or --set context_window_tok={window}"
-        )
-    kind = "emulated" if identity.get("emulated") else "real"
-    yield Target(base_url, model, key, kind, identity, scenario.request_timeout_s)
-
-
-def _model(identity: Mapping[str, Any], base_url: str, wanted: str | None) -> tuple[str, int | None]:
-    """The model to ask for and the window that it is served with, where that is told."""
-    served = {str(m["id"]): m.get("max_model_len") for m in identity["models"]}
-    if wanted is None:
-        if len(served) != 1:
-            raise UsageError(f"{base_url} serves {', '.join(served) or 'no model'}: say which with --model")
-        wanted = next(iter(served))
-    elif served and wanted not in served:
-        raise UsageError(f"{base_url} does not serve `{wanted}`; it serves {', '.join(served)}")
-    return wanted, served.get(wanted)
-
-
-def normal_url(url: str) -> str:
-    """http(s)://host[:port][/path]/v1, whatever of it was left out."""
-    if "://" not in url:
-        url = f"http://{url}"
-    try:
-        parts = urlsplit(url)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 80) > 0
-    except ValueError:
-        good = False
-    if not good:
-        raise UsageError(f"{url}: not an HTTP address; write it as http://127.0.0.1:8000/v1")
-    url = url.rstrip("/")
-    return url if re.search(r"/v\d+$", url) else f"{url}/v1"
-
-
 async def _planning(scenario: Scenario, model: str, plain: bool) -> Planning:
     """Returns as soon as every slot has its first session."""
     from simulator.cli.planning import Planning  # pulls in document libraries that synthetic traffic does not need
@@ -212,8 +148,3 @@ def _manifest(options: Options, scenario: Scenario, text: str, target: Target) -
         "pid": os.getpid(),
         "t0_unix_s": time.time(),
     }
-
-
-def mask_url(text: str) -> str:
-    """Without a user's name and password in an address."""
-    return re.sub(r"(https?://)[^/@\s]+@", r"\1***@", text)

@@ -1,0 +1,100 @@
+"""The server to measure: one that is named, or an embedded engine of our own."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from simulator.core.scenario import Scenario
+from simulator.engine.launch import start_embedded
+from simulator.engine.scrape import identify
+from simulator.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The server to measure. kind: "emulated" | "real". api_key is sent and never written down."""
+
+    base_url: str
+    model: str
+    api_key: str = field(repr=False)
+    kind: str
+    identity: Mapping[str, Any]
+    timeout_s: float
+
+    @property
+    def root(self) -> str:
+        """Where /metrics and /reset_prefix_cache are."""
+        return self.base_url.rsplit("/v", 1)[0]
+
+
+@asynccontextmanager
+async def open_target(
+    scenario: Scenario, endpoint: str | None, model: str | None, engine: str | None, log: Path
+) -> AsyncIterator[Target]:
+    """The server to measure: the one that was named, or an embedded engine of our own, stopped at the end."""
+    url = endpoint or (scenario.endpoint.url if scenario.endpoint and not engine else None)
+    if url is None:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        own = await start_embedded(None, log, seed=scenario.seed)
+        try:
+            yield Target(own.base_url, own.model, "", "emulated", own.identity(), scenario.request_timeout_s)
+        finally:
+            await own.stop()
+        return
+    key_env = scenario.endpoint.api_key_env if scenario.endpoint else "OPENAI_API_KEY"
+    key = os.environ.get(key_env, "")
+    base_url = normal_url(url)
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    timeout = aiohttp.ClientTimeout(total=20)
+    async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
+        identity = await identify(session, base_url)
+    wanted = model or (scenario.endpoint.model if scenario.endpoint else None)
+    name, window = _model(identity, base_url, wanted)
+    if scenario.sessions and window is not None and window < scenario.context_window_tok:
+        raise UsageError(
+            f"{base_url} takes {window:,} tokens and the scenario's agents believe in {scenario.context_window_tok:,}: "
+            f"serve with a larger --max-model-len, or --set context_window_tok={window}"
+        )
+    kind = "emulated" if identity.get("emulated") else "real"
+    yield Target(base_url, name, key, kind, identity, scenario.request_timeout_s)
+
+
+def _model(identity: Mapping[str, Any], base_url: str, wanted: str | None) -> tuple[str, int | None]:
+    """The model to ask for and the window that it is served with, where that is told."""
+    served = {str(m["id"]): m.get("max_model_len") for m in identity["models"]}
+    if wanted is None:
+        if len(served) != 1:
+            raise UsageError(f"{base_url} serves {', '.join(served) or 'no model'}: say which with --model")
+        wanted = next(iter(served))
+    elif served and wanted not in served:
+        raise UsageError(f"{base_url} does not serve `{wanted}`; it serves {', '.join(served)}")
+    return wanted, served.get(wanted)
+
+
+def normal_url(url: str) -> str:
+    """http(s)://host[:port][/path]/v1, whatever of it was left out."""
+    if "://" not in url:
+        url = f"http://{url}"
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 80) > 0
+    except ValueError:
+        good = False
+    if not good:
+        raise UsageError(f"{url}: not an HTTP address; write it as http://127.0.0.1:8000/v1")
+    url = url.rstrip("/")
+    return url if re.search(r"/v\d+$", url) else f"{url}/v1"
+
+
+def mask_url(text: str) -> str:
+    """Without a user's name and password in an address."""
+    return re.sub(r"(https?://)[^/@\s]+@", r"\1***@", text)
