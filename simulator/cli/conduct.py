@@ -22,8 +22,8 @@ import aiohttp
 from simulator import tokenizer
 from simulator.cli.hosted import HostedTools
 from simulator.cli.target import Target
+from simulator.cli.watching import EngineWatch
 from simulator.core.plan import SessionPlan
-from simulator.core.record import EngineSample
 from simulator.core.scenario import Scenario
 from simulator.drive.clock import RunClock
 from simulator.drive.endpoint import Endpoint
@@ -32,14 +32,13 @@ from simulator.drive.meter import Meter
 from simulator.drive.sender import Job, Sender
 from simulator.drive.session import Stage
 from simulator.drive.synthetic import Synthetic, SyntheticResult, SyntheticShape
-from simulator.engine.scrape import scrape
-from simulator.errors import EngineError
 from simulator.store.folder import RunWriter
 
 if TYPE_CHECKING:
     from simulator.cli.planning import Planning
 
-PULSE_S, SCRAPE_S = 0.5, 1.0
+PULSE_S = 0.5
+ENGINE_GONE = "engine gone"
 #: ids of ordinary words in a vocabulary whose first thousand are special
 FIRST_ID, LAST_ID = 1_300, 100_000
 WARMUP_TOK = (256, 32)
@@ -65,7 +64,8 @@ class Planned:
 
 @dataclass(slots=True)
 class Ending:
-    """stopped: "" | "interrupted" | "time limit". notes: what a reader of the report must know."""
+    """stopped: "" | "interrupted" | "time limit" | "engine gone". caches_reset: the engine dropped its prefix cache
+    when asked. ran_dry: slots without a plan left in the window. unverified: solutions that failed their check."""
 
     stopped: str = ""
     caches_reset: bool = False
@@ -78,7 +78,7 @@ class Ending:
     def exit_code(self) -> int:
         if self.stopped == "interrupted":
             return 130
-        if not self.answered and self.failed:
+        if self.stopped == ENGINE_GONE or (not self.answered and self.failed):
             return 3
         return 1 if self.unverified else 0
 
@@ -124,7 +124,7 @@ class Conductor:
             finally:
                 if self._tools is not None:
                     await self._tools.close()
-                await endpoint.close()
+        await endpoint.close()
         self.ending.answered, self.ending.failed = sender.answered, sender.failed
         return self.ending
 
@@ -134,9 +134,10 @@ class Conductor:
         loop = asyncio.get_running_loop()
         for name in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(name, self._on_signal)
+        watch = EngineWatch(endpoint, self._target, self._writer, self._clock.now)
         tasks = [
             asyncio.create_task(self._pulse()),
-            asyncio.create_task(self._scrape(endpoint)),
+            asyncio.create_task(watch.run(self._engine_gone)),
             asyncio.create_task(self._meter.watch_loop()),
         ]
         try:
@@ -145,6 +146,7 @@ class Conductor:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            await watch.sample()  # the counters after the last reply
             self._meter.begin("done")
             self._writer.pulse(self._meter.pulse())
             self._writer.flush()
@@ -162,21 +164,16 @@ class Conductor:
         if self._tools is not None:
             self._tools.kill_commands()
 
+    def _engine_gone(self) -> None:
+        if not self._interrupt.is_set():
+            self.ending.stopped = ENGINE_GONE
+            self._interrupt.set()
+
     async def _pulse(self) -> None:
         while True:
             await asyncio.sleep(PULSE_S)
             self._writer.pulse(self._meter.pulse())
             self._writer.flush()
-
-    async def _scrape(self, endpoint: Endpoint) -> None:
-        while True:
-            started = self._clock.now()
-            try:
-                values = await asyncio.wait_for(scrape(endpoint.session, f"{self._target.root}/metrics"), 5)
-                self._writer.engine(EngineSample(started, values))
-            except (EngineError, TimeoutError, OSError) as error:
-                self._writer.engine(EngineSample(started, {}, f"{type(error).__name__}: {error}"[:200]))
-            await asyncio.sleep(max(0.1, started + SCRAPE_S - self._clock.now()))
 
     async def _warm_up(self, sender: Sender) -> None:
         """Small requests that load code paths and connections on both sides; they never count."""

@@ -26,7 +26,7 @@ from simulator.drive.toolbox import Toolbox
 from simulator.drive.workspace import Repository
 from simulator.drive.zygote import ZygoteRunner
 from simulator.errors import SimError
-from simulator.store.plans import PlanFolder, PlannedSession, open_plans, prune, save_index, save_session
+from simulator.store.plans import PlanFolder, PlannedSession, hold, open_plans, prune, save_index, save_session
 from simulator.tasks import catalog, pace
 from simulator.tasks.mix import SessionSpec, draw, needed_s
 from simulator.tasks.recording import Terms, record, shown_dir
@@ -66,12 +66,13 @@ class Planning:
             found = open_plans(kept)
             if found is not None:
                 os.utime(kept)
-                self.folder = found
+                self.folder, self._held = found, hold(kept)
                 self._first.set()
                 progress(len(found.sessions), len(found.sessions))
                 return
         root.mkdir(parents=True, exist_ok=True)
         self.folder = PlanFolder(Path(tempfile.mkdtemp(prefix=f"{key}.", dir=root)), ())
+        self._held = hold(self.folder.path)
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
@@ -89,6 +90,7 @@ class Planning:
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
+        self._held.close()
 
     def _raise(self) -> None:
         if self._failed is not None:
@@ -99,7 +101,7 @@ class Planning:
         try:
             self._build()
             save_index(self.folder)
-            prune(cache_root(), KEEP, folder)
+            prune(cache_root(), KEEP)
         except BaseException as error:  # raised where it is waited for
             self._failed = error
             shutil.rmtree(folder, ignore_errors=True)

@@ -13,11 +13,12 @@ from simulator.view.report_md import report
 
 
 def main(folder: Path) -> int:
-    return write_report(folder, show=True)
+    write_report(folder, show=True)
+    return 0
 
 
-def write_report(folder: Path, *, show: bool) -> int:
-    """0. The files are replaced whole."""
+def write_report(folder: Path, *, show: bool) -> None:
+    """The files are replaced whole."""
     run = RunFolder.open(folder)
     engine = run.manifest.get("engine") or {}
     stamp = {"engine_kind": engine.get("kind", "unknown"), "label": run.manifest.get("label", "")}
@@ -26,4 +27,3 @@ def write_report(folder: Path, *, show: bool) -> int:
     run.write_report(report(summary, run.manifest))
     if show:
         Console().print(final(summary, run.manifest))
-    return 0

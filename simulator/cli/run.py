@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import uvloop
 
-from simulator.cli.conduct import Conductor
+from simulator.cli.conduct import ENGINE_GONE, Conductor
 from simulator.cli.describe import host, versions
 from simulator.cli.report import write_report
 from simulator.cli.screen import PlanningScreen, Screen
 from simulator.cli.target import Target, mask_url, open_target
 from simulator.core.scenario import Scenario, parse, scenario_hash
-from simulator.errors import UsageError
+from simulator.errors import EngineError, UsageError
 from simulator.store.folder import RunFolder
 from simulator.tokenizer import NAME as TOKENIZER
 
@@ -70,7 +70,10 @@ async def _run(options: Options, scenario: Scenario, text: str, out: Path) -> in
                 await asyncio.to_thread(planning.close)
     if log.exists():
         log.replace(out / "engine.log")
-    return write_report(out, show=True) or ending.exit_code
+    write_report(out, show=True)
+    if ending.stopped == ENGINE_GONE:
+        raise EngineError(f"{mask_url(target.base_url)} stopped taking connections; {out} holds what came before")
+    return ending.exit_code
 
 
 def read_scenario(path: Path) -> str:

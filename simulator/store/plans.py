@@ -5,18 +5,20 @@ share.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pickle
 import shutil
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import IO
 
 import orjson
 
 from simulator.core.plan import SessionPlan, plan_hash
 
-INDEX = "index.json"
+INDEX, LOCK = "index.json", "in-use"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +124,23 @@ def open_plans(folder: Path) -> PlanFolder | None:
     return found if complete else None
 
 
-def prune(root: Path, keep: int, spare: Path) -> None:
-    """Keeps the `keep` most recently used plan folders under `root`, and `spare` whatever its age."""
+def hold(folder: Path) -> IO[bytes]:
+    """Marks a plan folder as in use for as long as the returned file is open, also against other processes."""
+    file = (folder / LOCK).open("ab")
+    fcntl.flock(file, fcntl.LOCK_SH)
+    return file
+
+
+def prune(root: Path, keep: int) -> None:
+    """Keeps the `keep` most recently used plan folders under `root`, and whatever is in use."""
     try:
-        folders = [p for p in root.iterdir() if p.is_dir() and p != spare]
+        folders = sorted((p for p in root.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime, reverse=True)
     except OSError:
         return
-    folders.sort(key=lambda p: p.stat().st_mtime, reverse=True)
-    for folder in folders[max(0, keep - 1) :]:
-        shutil.rmtree(folder, ignore_errors=True)
+    for folder in folders[keep:]:
+        try:
+            with open(folder / LOCK, "ab") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+        except OSError:
+            continue  # in use

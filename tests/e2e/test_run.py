@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import orjson
@@ -157,3 +159,32 @@ def test_bad_input_is_one_clear_sentence(sim: Sim, arguments: list[str], code: i
     assert got == code, output
     assert re.search(said, output), output
     assert "Traceback" not in output and len(output.strip().splitlines()) == 1, output
+
+
+def test_an_engine_that_dies_in_mid_run_is_told_in_one_sentence(sim: Sim) -> None:
+    ready, told = os.pipe()
+    engine = subprocess.Popen(
+        [sys.executable, "-m", "simulator.engine.embedded", "--port", "0", "--ready-fd", str(told)],
+        pass_fds=(told,),
+        env=sim.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        os.close(told)
+        port = orjson.loads(os.read(ready, 4096))["port"]
+        process = sim.start("run", sim.scenario(ENDLESS), "--endpoint", f"127.0.0.1:{port}", "--out", "out", "--plain")
+        wait_for(sim.folder / "out" / "records.jsonl", 6)
+    finally:
+        engine.kill()
+        engine.wait()
+        os.close(ready)
+    said, _ = process.communicate(timeout=80)
+    assert process.returncode == 3, said
+    assert "stopped taking connections" in said.strip().splitlines()[-1]
+    assert "Traceback" not in said and "EMULATED" in said
+    assert (sim.folder / "out" / "report.md").exists()
+    records = lines(sim.folder / "out" / "records.jsonl")
+    outcomes = {str(r["outcome"]) for r in records if r["kind"] == "agent" and r["purpose"] == "agent"}
+    assert {"ok", "failed"} <= outcomes
+    assert not any(r["kind"] == "synthetic" for r in records)

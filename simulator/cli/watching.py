@@ -1,0 +1,57 @@
+"""The engine seen from beside the load: /metrics once a second, and whether anything listens there at all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from simulator.cli.target import Target
+from simulator.core.record import EngineSample
+from simulator.drive.endpoint import Endpoint
+from simulator.engine.scrape import scrape
+from simulator.errors import EngineError
+from simulator.store.folder import RunWriter
+
+SCRAPE_S, LIMIT_S = 1.0, 5.0
+#: refused connections in a row, a second apart
+GONE_AFTER = 5
+
+
+class EngineWatch:
+    def __init__(self, endpoint: Endpoint, target: Target, writer: RunWriter, now: Callable[[], float]) -> None:
+        self._endpoint, self._target, self._writer, self._now = endpoint, target, writer, now
+
+    async def run(self, gone: Callable[[], None]) -> None:
+        """For ever; calls `gone` when the engine takes no connections any more."""
+        refused = 0
+        while True:
+            started = self._now()
+            refused = 0 if await self.sample() or await self._listening() else refused + 1
+            if refused == GONE_AFTER:
+                gone()
+            await asyncio.sleep(max(0.1, started + SCRAPE_S - self._now()))
+
+    async def sample(self) -> bool:
+        """One line for engine.jsonl; True when /metrics answered."""
+        now = self._now()
+        try:
+            values = await asyncio.wait_for(scrape(self._endpoint.session, f"{self._target.root}/metrics"), LIMIT_S)
+        except (EngineError, TimeoutError, OSError) as error:
+            self._writer.engine(EngineSample(now, {}, f"{type(error).__name__}: {error}"[:200]))
+            return False
+        self._writer.engine(EngineSample(now, values))
+        return True
+
+    async def _listening(self) -> bool:
+        """False only when the connection is refused: a server without /metrics, or one too busy to answer, is there."""
+        parts = urlsplit(self._target.base_url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        try:
+            _, writer = await asyncio.wait_for(asyncio.open_connection(parts.hostname, port), 2 * LIMIT_S)
+        except ConnectionRefusedError:
+            return False
+        except (OSError, TimeoutError):
+            return True
+        writer.close()
+        return True
