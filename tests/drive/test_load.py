@@ -276,3 +276,16 @@ def test_equal_seeds_make_equal_synthetic_bodies() -> None:
         return [traffic.body(n) for n in range(4)]
 
     assert bodies(1) == bodies(1) != bodies(2)
+
+
+async def test_a_cap_on_request_starts_spreads_a_burst() -> None:
+    async with serving(Script(lambda s, n: "ok", tokens=1)) as url:
+        lines, clock = Lines(), RunClock()
+        meter = Meter(clock.now)
+        endpoint = Endpoint(url, "k", clock.now)
+        sender = Sender(endpoint, lines, meter, clock.now, "run", len, starts_per_s=20.0)
+        shape = SyntheticShape(4, 1, 12, 12, 0, 1, "m", 1300, 2000, 60.0)
+        await Synthetic(sender, lines, meter, clock.now, shape, asyncio.Event()).run()
+        await endpoint.close()
+    calls = sorted(r.t_call_s for r in lines.requests)
+    assert calls[-1] - calls[0] >= 11 * 0.04, "twelve starts at twenty a second take more than half a second"

@@ -116,3 +116,23 @@ def test_planning_again_gives_the_same_bytes(
     first = {row.session: row.digest for row in planned.sessions}
     # the number of slots decides the names of later sessions, not what the first ones hold
     assert [first[row.session] for row in again.sessions] == [row.digest for row in again.sessions]
+
+
+def system_prompt(one: SessionPlan) -> bytes:
+    return one.pool[one.turns[0].view[0]]
+
+
+def common(a: bytes, b: bytes) -> int:
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def test_the_working_directory_decides_whether_prompts_share_their_prefix(
+    plans: list[SessionPlan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    classic = [p for p in plans if p.profile == "classic-xml"][:2]
+    assert common(*map(system_prompt, classic)) < 2_500, "each agent's own folder stands early in its prompt"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    overrides = ("refill=false", "sessions=2", "workdir=shared", "profiles={classic-xml: 1}", "sizes={medium: 1}")
+    folder = plan(scenario(*overrides), "m", lambda done, expected: None)
+    shared = [system_prompt(folder.load(row.session)) for row in folder.sessions]
+    assert shared[0] == shared[1]
