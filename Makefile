@@ -6,6 +6,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SCENARIO ?= scenarios/32_agents.yaml
 
+# uv installs in a fifth of the time; where it cannot (an index that only pip is told of), pip does it
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+define fetch
+	$(PIP) install --require-hashes -r requirements-uv.lock && $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r $(1) \
+	|| $(PIP) install --require-hashes -r $(1)
+endef
+
 .PHONY: run smoke test lint types install dev lock clean
 
 run: install
@@ -27,20 +34,21 @@ types: dev
 install: $(VENV)/.installed
 dev: $(VENV)/.dev
 
-$(VENV)/.installed: pyproject.toml requirements.lock
+$(VENV)/.installed: pyproject.toml requirements.lock requirements-uv.lock
 	@test -n "$(PYTHON)" || { echo "make: Python 3.11 or newer is needed; install it or say make PYTHON=/path/to/python3"; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(call fetch,requirements.lock)
+	$(PIP) install --no-deps --no-build-isolation --editable .
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.installed requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(call fetch,requirements-dev.lock)
 	touch $@
 
 # Needs `uv`. Versions for every platform and Python from 3.11 on, with hashes and without index addresses.
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" pyproject.toml -o requirements.lock
+	echo uv | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" - -o requirements-uv.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --group dev -c requirements.lock -o requirements-dev.lock
 
 clean:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from simulator.cli.planning import Planning
 
 PULSE_S = 0.5
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 ENGINE_GONE = "engine gone"
 #: ids of ordinary words in a vocabulary whose first thousand are special
 FIRST_ID, LAST_ID = 1_300, 100_000
@@ -96,6 +97,7 @@ class Conductor:
         self._meter = Meter(self._clock.now)
         self._interrupt = asyncio.Event()
         self._tools: HostedTools | None = None
+        self._fault: BaseException | None = None
 
     async def run(self) -> Ending:
         scenario, now = self._scenario, self._clock.now
@@ -110,6 +112,7 @@ class Conductor:
             self._writer.path.name,
             tokenizer.count,
             scenario.arrival.request_starts_per_s,
+            self._target.api_key,
         )
         async with self._watched(endpoint):
             try:
@@ -125,6 +128,8 @@ class Conductor:
                 if self._tools is not None:
                     await self._tools.close()
         await endpoint.close()
+        if self._fault is not None:
+            raise self._fault
         self.ending.answered, self.ending.failed = sender.answered, sender.failed
         return self.ending
 
@@ -132,7 +137,7 @@ class Conductor:
     async def _watched(self, endpoint: Endpoint) -> AsyncIterator[None]:
         """Pulses, scrapes and the loop's own lag, for as long as the run goes on; signals are ours meanwhile."""
         loop = asyncio.get_running_loop()
-        for name in (signal.SIGINT, signal.SIGTERM):
+        for name in SIGNALS:
             loop.add_signal_handler(name, self._on_signal)
         watch = EngineWatch(endpoint, self._target, self._writer, self._clock.now)
         tasks = [
@@ -140,6 +145,8 @@ class Conductor:
             asyncio.create_task(watch.run(self._engine_gone)),
             asyncio.create_task(self._meter.watch_loop()),
         ]
+        for task in tasks:
+            task.add_done_callback(self._on_ended)
         try:
             yield
         finally:
@@ -150,7 +157,7 @@ class Conductor:
             self._meter.begin("done")
             self._writer.pulse(self._meter.pulse())
             self._writer.flush()
-            for name in (signal.SIGINT, signal.SIGTERM):
+            for name in SIGNALS:
                 loop.remove_signal_handler(name)
 
     def _on_signal(self) -> None:
@@ -163,6 +170,12 @@ class Conductor:
         self.ending.stopped = "interrupted"
         if self._tools is not None:
             self._tools.kill_commands()
+
+    def _on_ended(self, task: asyncio.Task[None]) -> None:
+        """A helper of the run ended of itself: records can no longer be written, say. The run ends too, and tells."""
+        if not task.cancelled() and task.exception() is not None:
+            self._fault = task.exception()
+            self._interrupt.set()
 
     def _engine_gone(self) -> None:
         if not self._interrupt.is_set():
@@ -180,7 +193,7 @@ class Conductor:
         self._meter.begin("warmup")
         shape = self._shape(*WARMUP_TOK, self._scenario.warmup.requests)
         traffic = Synthetic(sender, self._writer, self._meter, self._clock.now, shape, self._interrupt)
-        await asyncio.gather(*(sender.send(self._warm_job(traffic, i)) for i in range(shape.requests)))
+        await traffic.bounded(asyncio.gather(*(sender.send(self._warm_job(traffic, i)) for i in range(shape.requests))))
 
     def _warm_job(self, traffic: Synthetic, number: int) -> Job:
         return Job(

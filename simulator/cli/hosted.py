@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,7 +18,7 @@ from simulator.tasks.recording import EPOCH_S
 
 
 class HostedTools:
-    """`keep`: workspaces stay in the run folder's `workspaces/`; otherwise they lie in a temporary folder and go."""
+    """`keep`: workspaces stay in the run folder's `workspaces/`; otherwise they go with the tool process."""
 
     def __init__(self, host: ToolHost, plans: PlanFolder, folder: Path, *, keep: bool) -> None:
         self._host, self._plans, self._folder, self._keep = host, plans, folder, keep
@@ -29,9 +26,10 @@ class HostedTools:
 
     @classmethod
     async def start(cls, plans: PlanFolder, run_folder: Path, *, keep: bool) -> HostedTools:
-        folder = run_folder / "workspaces" if keep else Path(tempfile.mkdtemp(prefix="sim-work-"))
+        host = await ToolHost.start()
+        folder = run_folder / "workspaces" if keep else host.scratch / "work"
         folder.mkdir(exist_ok=True)
-        return cls(await ToolHost.start(), plans, folder.resolve(), keep=keep)
+        return cls(host, plans, folder.resolve(), keep=keep)
 
     async def setup(self, plan: SessionPlan, earlier: Sequence[Action]) -> None:
         repository = Repository(self._plans.repository(plan.session), self._plans.row(plan.session).head)
@@ -61,10 +59,6 @@ class HostedTools:
 
     def kill(self) -> None:
         self._host.kill()
-        if not self._keep:
-            shutil.rmtree(self._folder, ignore_errors=True)
 
     async def close(self) -> None:
         await self._host.close()
-        if not self._keep:
-            await asyncio.to_thread(shutil.rmtree, self._folder, True)

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from simulator.errors import SimError
+from simulator.errors import SimError, UsageError
 
 app = typer.Typer(
     name="sim",
@@ -57,7 +57,10 @@ def watch(
     """Show a run, while it grows or after it ended."""
     from simulator.view.live import watch as watch_run
 
-    watch_run(folder, plain=plain)
+    try:
+        watch_run(folder, plain=plain)
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
+        raise UsageError(f"{folder} cannot be shown: {type(error).__name__}: {error!s:.120}") from None
 
 
 @app.command()
@@ -80,17 +83,27 @@ def report(folder: Annotated[Path, typer.Argument(help="Run folder, also of a ru
     raise typer.Exit(report_main(folder))
 
 
+def _printable(text: str) -> str:
+    """Whatever a file or a server said, without what could steer a terminal, and not endless."""
+    clean = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+    return clean if len(clean) <= 2_000 else clean[:2_000] + "..."
+
+
 def main() -> None:
     try:
         app()
     except SimError as error:
-        print(f"sim: {error}", file=sys.stderr)
+        print(f"sim: {_printable(str(error))}", file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         print("sim: interrupted", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(0)  # the reader of our output has left
+    except OSError as error:
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        print(f"sim: {_printable(what)}; check the path, its permissions and the space left", file=sys.stderr)
+        sys.exit(2)
     except Exception as error:
         handle, name = tempfile.mkstemp(prefix="sim-fault-", suffix=".txt")
         with os.fdopen(handle, "w") as file:

@@ -8,11 +8,12 @@ import shutil
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
 from simulator import tokenizer
@@ -60,6 +61,7 @@ class Planning:
         self._scenario, self._model, self._progress = scenario, model, progress
         self._first, self._stop = threading.Event(), threading.Event()
         self._failed: BaseException | None = None
+        self.abandoned = False
         self._thread: threading.Thread | None = None
         key, root = _key(scenario, model), cache_root()
         for kept in sorted(root.glob(f"{key}.*")):
@@ -85,10 +87,19 @@ class Planning:
             self._thread.join()
         self._raise()
 
+    def abandon(self) -> None:
+        """From a signal: ends the workers at once, so that whoever waits is told."""
+        self.abandoned = True
+        self._stop.set()
+        for worker in active_children():
+            worker.kill()
+
     def close(self) -> None:
         """Gives up what is not planned yet; an unfinished plan leaves nothing behind."""
         self._stop.set()
         if self._thread is not None:
+            if self._thread.is_alive():
+                self.abandon()
             self._thread.join()
         self._held.close()
 
@@ -176,9 +187,22 @@ _worker: _Worker | None = None  # one a planning process, set by its initializer
 def _start_worker(job: _Job) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends its workers
+    _end_with_parent()
     with suppress(OSError):
         os.nice(10)  # what is already running goes first
     _worker = _Worker(job, ZygoteRunner(ShellRunner()))
+
+
+def _end_with_parent() -> None:
+    """A worker waits on a pipe that it holds open itself, so it would not notice that its parent was killed."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _plan_one(spec: SessionSpec) -> PlannedSession:
@@ -202,7 +226,7 @@ def _planned(spec: SessionSpec) -> PlannedSession:
     style = profile(spec.profile).style
     task = catalog.make(names[spec.seed % len(names)], spec.seed, spec.size, style)
     repository = Repository.create(job.folder / f"{spec.session}.git", task.history)
-    with tempfile.TemporaryDirectory(prefix="sim-plan-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="work-", dir=job.folder) as scratch:
         root = Path(scratch) / task.name
         repository.checkout(root, spec.session)
         bench = _Bench(root, shown_dir(spec, task.name), repository.head, style.documents, _worker.runner)

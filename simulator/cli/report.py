@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from simulator.core.summary import summarise
-from simulator.store.folder import RunFolder
+from simulator.errors import UsageError
+from simulator.store.folder import Run, RunFolder
+from simulator.store.writer import CHUNKS
 from simulator.view.final import final
 from simulator.view.report_md import report
+
+STOPPED = {
+    "interrupted": "the run was interrupted before its end",
+    "time limit": "the run reached its time limit before its end",
+    "engine gone": "the engine stopped taking connections before the run's end",
+    "failed": "the run failed before its end",
+}
 
 
 def main(folder: Path) -> int:
@@ -18,12 +29,41 @@ def main(folder: Path) -> int:
 
 
 def write_report(folder: Path, *, show: bool) -> None:
-    """The files are replaced whole."""
+    """The files are replaced whole. A published run, which keeps no chunks, is shown as it was folded then."""
     run = RunFolder.open(folder)
-    engine = run.manifest.get("engine") or {}
-    stamp = {"engine_kind": engine.get("kind", "unknown"), "label": run.manifest.get("label", "")}
-    summary = stamp | summarise(run.data())
-    run.write_summary(summary)
-    run.write_report(report(summary, run.manifest))
+    kept = run.summary
+    if kept is not None and not (folder / CHUNKS).exists():
+        summary = kept
+    else:
+        summary = _fold(run, folder)
+        run.write_summary(summary)
+        run.write_report(report(summary, run.manifest))
     if show:
         Console().print(final(summary, run.manifest))
+
+
+def _fold(run: Run, folder: Path) -> dict[str, Any]:
+    try:
+        summary = summarise(run.data())
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
+        raise UsageError(
+            f"{folder} cannot be folded: its files hold values that no run writes ({type(error).__name__}: "
+            f"{error!s:.80}); restore them or run the scenario again"
+        ) from None
+    cut = _cut_short(run.manifest, ended=run.ended)
+    if cut is not None:
+        summary["warnings"].insert(0, cut)
+    engine = run.manifest.get("engine") or {}
+    return {"engine_kind": engine.get("kind", "unknown"), "label": run.manifest.get("label", "")} | summary
+
+
+def _cut_short(manifest: Mapping[str, Any], *, ended: bool) -> dict[str, str] | None:
+    what = STOPPED.get(str(manifest.get("stopped") or "")) if ended else "the run was killed, or still goes on"
+    if what is None:
+        return None
+    return {
+        "code": "cut_short",
+        "what": what,
+        "why": "figures cover what came before; requests in flight then are missing or marked cancelled",
+        "cure": "run it again to its end before comparing it",
+    }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sys
+import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvloop
 
-from simulator.cli.conduct import ENGINE_GONE, Conductor
+from simulator.cli.conduct import ENGINE_GONE, SIGNALS, Conductor, Ending
 from simulator.cli.describe import host, versions
 from simulator.cli.report import write_report
 from simulator.cli.screen import PlanningScreen, Screen
@@ -47,15 +49,31 @@ def main(options: Options) -> int:
     text = read_scenario(options.scenario)
     scenario = _with_options(parse(text, str(options.scenario), options.overrides), options)
     out = options.out or _fresh_folder(scenario.name)
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty; give --out a new folder, old runs are never overwritten")
+    try:
+        if out.exists() and any(out.iterdir()):
+            raise UsageError(f"{out} is not empty; give --out a new folder, old runs are never overwritten")
+    except OSError as error:
+        raise UsageError(f"--out {out}: {error.strerror}; give a new folder") from None
     return uvloop.run(_run(options, scenario, text, out))
 
 
 async def _run(options: Options, scenario: Scenario, text: str, out: Path) -> int:
-    log = out.parent / f".{out.name}.engine.log"
+    with tempfile.TemporaryDirectory(prefix="sim-engine-") as folder:
+        log = Path(folder) / "engine.log"
+        try:
+            target, ending = await _measure(options, scenario, text, out, log)
+        finally:
+            _keep_log(log, out)
+    write_report(out, show=True)
+    print(f"report: {out / 'report.md'}")
+    if ending.stopped == ENGINE_GONE:
+        raise EngineError(f"{mask_url(target.base_url)} stopped taking connections; {out} holds what came before")
+    return ending.exit_code
+
+
+async def _measure(options: Options, scenario: Scenario, text: str, out: Path, log: Path) -> tuple[Target, Ending]:
     async with open_target(scenario, options.endpoint, options.model, options.engine, log) as target:
-        planning = await _planning(scenario, target.model, options.plain) if scenario.sessions else None
+        planning = await _planning(scenario, target, options.plain) if scenario.sessions else None
         try:
             writer = RunFolder.create(out, _manifest(options, scenario, text, target))
             conductor = Conductor(scenario, target, planning, writer, keep=options.keep)
@@ -68,12 +86,12 @@ async def _run(options: Options, scenario: Scenario, text: str, out: Path) -> in
         finally:
             if planning is not None:
                 await asyncio.to_thread(planning.close)
-    if log.exists():
-        log.replace(out / "engine.log")
-    write_report(out, show=True)
-    if ending.stopped == ENGINE_GONE:
-        raise EngineError(f"{mask_url(target.base_url)} stopped taking connections; {out} holds what came before")
-    return ending.exit_code
+        return target, ending
+
+
+def _keep_log(log: Path, out: Path) -> None:
+    if log.exists() and out.is_dir():
+        shutil.copyfile(log, out / "engine.log")
 
 
 def read_scenario(path: Path) -> str:
@@ -88,6 +106,8 @@ def read_scenario(path: Path) -> str:
 
 
 def _with_options(scenario: Scenario, options: Options) -> Scenario:
+    if options.endpoint is not None and not options.endpoint.strip():
+        raise UsageError("--endpoint is empty; leave it out for the embedded engine")
     if options.endpoint and options.engine:
         raise UsageError("--endpoint and --engine exclude each other: one engine is measured at a time")
     if options.engine not in (None, "embedded"):
@@ -111,17 +131,25 @@ def _fresh_folder(name: str) -> Path:
     return path
 
 
-async def _planning(scenario: Scenario, model: str, plain: bool) -> Planning:
+async def _planning(scenario: Scenario, target: Target, plain: bool) -> Planning:
     """Returns as soon as every slot has its first session."""
     from simulator.cli.planning import Planning  # pulls in document libraries that synthetic traffic does not need
 
-    with PlanningScreen(plain=plain) as screen:
-        planning = await asyncio.to_thread(Planning, scenario, model, screen.progress)
+    with PlanningScreen(plain=plain, emulated=target.kind == "emulated") as screen:
+        planning = Planning(scenario, target.model, screen.progress)
+        loop = asyncio.get_running_loop()
+        for name in SIGNALS:
+            loop.add_signal_handler(name, planning.abandon)
         try:
             await asyncio.to_thread(planning.wait_first)
         except BaseException:
-            await asyncio.to_thread(planning.close)
+            planning.close()
+            if planning.abandoned:
+                raise KeyboardInterrupt from None
             raise
+        finally:
+            for name in SIGNALS:
+                loop.remove_signal_handler(name)
         return planning
 
 

@@ -17,11 +17,12 @@ PLAIN_EVERY_S = 3.0
 class PlanningScreen:
     """`progress(done, expected)` may be called from another thread."""
 
-    def __init__(self, *, plain: bool) -> None:
+    def __init__(self, *, plain: bool, emulated: bool = False) -> None:
         self._console = Console(stderr=True)
+        self._what = "[EMULATED] planning sessions" if emulated else "planning sessions"
         self._drawn = not plain and self._console.is_terminal
         self._bar = Progress(
-            TextColumn("planning sessions"),
+            TextColumn(self._what, markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
@@ -32,6 +33,7 @@ class PlanningScreen:
         self._said_at = time.monotonic()
         self._started_at = self._said_at
         self._last = (0, 0)
+        self._done = False
 
     def __enter__(self) -> PlanningScreen:
         if self._drawn:
@@ -44,14 +46,17 @@ class PlanningScreen:
         if kind is None:
             took = time.monotonic() - self._started_at
             self._console.print(f"planned {self._last[0]} sessions in {took:.1f} s", highlight=False)
+            self._done = True
 
     def progress(self, done: int, expected: int) -> None:
+        if self._done:
+            return  # the rest is planned while the run begins
         self._last = (done, expected)
         if self._drawn:
             self._bar.update(self._task, completed=done, total=expected)
         elif time.monotonic() - self._said_at > PLAIN_EVERY_S:
             self._said_at = time.monotonic()
-            self._console.print(f"planning sessions {done}/{expected}", highlight=False)
+            self._console.print(f"{self._what} {done}/{expected}", highlight=False, markup=False)
 
 
 class Screen:

@@ -89,8 +89,10 @@ def normal_url(url: str) -> str:
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 80) > 0
     except ValueError:
         good = False
+    if good and (parts.username or parts.password):
+        raise UsageError("an address with a user or password in it: give the key in the environment instead")
     if not good:
-        raise UsageError(f"{url}: not an HTTP address; write it as http://127.0.0.1:8000/v1")
+        raise UsageError(f"{mask_url(url)}: not an HTTP address; write it as http://127.0.0.1:8000/v1")
     url = url.rstrip("/")
     return url if re.search(r"/v\d+$", url) else f"{url}/v1"
 

@@ -23,7 +23,7 @@ SizeName = Literal["medium", "long"]
 
 
 class _Block(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Think(_Block):
@@ -69,7 +69,7 @@ class Output(_Block):
 class Warmup(_Block):
     """Requests sent before anything counts: `requests` small ones, then caches are reset where the engine can."""
 
-    requests: Annotated[int, Field(ge=0)] = 8
+    requests: Annotated[int, Field(ge=0, le=1_024)] = 8
 
 
 class Slo(_Block):
@@ -92,11 +92,11 @@ class Endpoint(_Block):
 class Synthetic(_Block):
     """Fixed-shape traffic: random token-id prompts on /v1/completions, forced length, closed loop."""
 
-    input_tok: Annotated[int, Field(gt=0)] = 512
-    output_tok: Annotated[int, Field(gt=0)] = 512
-    concurrency: Annotated[int, Field(gt=0)] = 256
-    requests: Annotated[int, Field(gt=0)] = 768
-    warmup_requests: Annotated[int, Field(ge=0)] = 32
+    input_tok: Annotated[int, Field(gt=0, le=1_000_000)] = 512
+    output_tok: Annotated[int, Field(gt=0, le=1_000_000)] = 512
+    concurrency: Annotated[int, Field(gt=0, le=16_384)] = 256
+    requests: Annotated[int, Field(gt=0, le=200_000)] = 768
+    warmup_requests: Annotated[int, Field(ge=0, le=16_384)] = 32
     reset_caches: bool = True
 
 
@@ -120,7 +120,7 @@ class Scenario(_Block):
     mode: Literal["replay"] = "replay"
     tasks: Annotated[dict[KindName, Positive], Field(min_length=1)] = {"coding": 2.0, "documents": 1.0, "finance": 1.0}
     sizes: Annotated[dict[SizeName, Positive], Field(min_length=1)] = {"medium": 0.7, "long": 0.3}
-    context_window_tok: Annotated[int, Field(ge=16_000)] = 128_000
+    context_window_tok: Annotated[int, Field(ge=16_000, le=10_000_000)] = 128_000
     think: Think = Think(kind="none")
     tools: Literal["real", "paced"] = "paced"
     output: Output = Output()
@@ -148,15 +148,12 @@ RESERVED = {
 }
 
 
+MAX_CHARS = 100_000
+
+
 def parse(text: str, source: str, overrides: Sequence[str] = ()) -> Scenario:
     """text: YAML; source: its name for messages; overrides: "a.b.c=value", the value in YAML. Raises UsageError."""
-    try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{source}:{mark.line + 1}" if mark else source
-        raise UsageError(f"{where}: not valid YAML: {getattr(error, 'problem', None) or error}") from None
+    root, data = _load(text, source)
     if not isinstance(data, dict):
         raise UsageError(f"{source}: a scenario is a mapping of keys to values; see scenarios/32_agents.yaml")
     duplicate = _duplicate(root)
@@ -168,6 +165,24 @@ def parse(text: str, source: str, overrides: Sequence[str] = ()) -> Scenario:
         return Scenario.model_validate(data)
     except ValidationError as error:
         raise UsageError(_explain(error, source, root, data, overrides)) from None
+
+
+def _load(text: str, source: str) -> tuple[yaml.Node | None, Any]:
+    """The file's nodes and values. Anchors, and what YAML's richer types make of a value, are refused."""
+    if len(text) > MAX_CHARS:
+        raise UsageError(f"{source}: {len(text):,} characters are no scenario; the largest taken is {MAX_CHARS:,}")
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent):
+                line = event.start_mark.line + 1 if event.start_mark else 1
+                raise UsageError(f"{source}:{line}: `*{event.anchor}` is an alias; write the value out")
+        return yaml.compose(text, Loader=yaml.SafeLoader), yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{source}:{mark.line + 1}" if mark else source
+        raise UsageError(f"{where}: not valid YAML: {getattr(error, 'problem', None) or error}") from None
+    except (ValueError, KeyError, RecursionError) as error:
+        raise UsageError(f"{source}: a value that YAML cannot read ({type(error).__name__}: {error!s:.80})") from None
 
 
 def scenario_hash(scenario: Scenario) -> str:
@@ -190,7 +205,7 @@ def _override(data: dict[str, Any], override: str) -> None:
             raise UsageError(f"--set {override}: `{part}` is a single value here and has no keys below it")
     try:
         node[last] = yaml.safe_load(value)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, KeyError, RecursionError):
         raise UsageError(f"--set {override}: `{value}` is not a valid YAML value") from None
 
 
@@ -275,4 +290,4 @@ def _fault(fault: dict[str, Any], key: str, path: Sequence[str | int]) -> str:
         near = difflib.get_close_matches(given, options, n=1, cutoff=0.4)
         hint = f"; did you mean `{near[0]}`?" if near else ""
         return f"`{key}` is `{given}`; it must be one of {', '.join(options)}{hint}"
-    return f"`{key}` is `{fault['input']}`; {message[0].lower()}{message[1:]}"
+    return f"`{key}` is `{fault['input']!s:.80}`; {message[0].lower()}{message[1:]}"

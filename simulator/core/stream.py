@@ -12,6 +12,9 @@ from typing import Any
 
 import orjson
 
+#: tool calls in one reply; tokens that a server may claim for one request
+MAX_CALLS, MAX_TOK = 256, 100_000_000
+
 
 @dataclass(slots=True)
 class Reading:
@@ -82,6 +85,13 @@ class StreamReader:
         return reading
 
     def _event(self, time_s: float, data: bytes) -> None:
+        """Whatever a server may send in place of an event is at worst `malformed`."""
+        try:
+            self._read_event(time_s, data)
+        except (TypeError, ValueError, AttributeError, KeyError, OverflowError):
+            self._reading.malformed = self._reading.malformed or data.strip()[:80].decode("utf-8", "replace")
+
+    def _read_event(self, time_s: float, data: bytes) -> None:
         reading = self._reading
         try:
             chunk = orjson.loads(data)
@@ -100,13 +110,13 @@ class StreamReader:
         carried = False
         for choice in choices:
             carried |= _choice(reading, time_s, choice, self._parts, self._thoughts)
-        used = -1
+        used: int | None = -1
         if usage:
             _usage(reading, usage)
-            used = usage.get("completion_tokens", -1)
+            used = reading.output_tok if usage.get("completion_tokens") is not None else -1
         if carried:
             reading.times_s.append(time_s)
-            self._running.append(used)
+            self._running.append(-1 if used is None else used)
 
 
 def _choice(reading: Reading, time_s: float, choice: dict[str, Any], parts: list[str], thoughts: list[str]) -> bool:
@@ -116,6 +126,8 @@ def _choice(reading: Reading, time_s: float, choice: dict[str, Any], parts: list
     delta = choice.get("delta") or {}
     text = choice.get("text") or delta.get("content") or ""
     thought = delta.get("reasoning_content") or delta.get("reasoning") or ""
+    if not isinstance(text, str) or not isinstance(thought, str):
+        raise TypeError("text that is none")
     called = False
     for call in delta.get("tool_calls") or ():
         called |= _call(reading, call)
@@ -132,6 +144,8 @@ def _call(reading: Reading, call: dict[str, Any]) -> bool:
     function = call.get("function") or {}
     name, arguments = function.get("name") or "", function.get("arguments") or ""
     index = int(call.get("index") or 0)
+    if not 0 <= index < MAX_CALLS:
+        raise ValueError(f"tool call number {index}")
     while len(reading.tool_calls) <= index:
         reading.tool_calls.append({"id": "", "name": "", "arguments": ""})
     entry = reading.tool_calls[index]
@@ -142,14 +156,23 @@ def _call(reading: Reading, call: dict[str, Any]) -> bool:
 
 
 def _usage(reading: Reading, usage: dict[str, Any]) -> None:
-    reading.prompt_tok = usage.get("prompt_tokens", reading.prompt_tok)
-    reading.output_tok = usage.get("completion_tokens", reading.output_tok)
+    reading.prompt_tok = _tok(usage.get("prompt_tokens"), reading.prompt_tok)
+    reading.output_tok = _tok(usage.get("completion_tokens"), reading.output_tok)
     details = usage.get("prompt_tokens_details") or {}
     if details.get("cached_tokens") is not None:
-        reading.cached_tok = int(details["cached_tokens"])
+        reading.cached_tok = _tok(details["cached_tokens"], None)
     details = usage.get("completion_tokens_details") or {}
     if details.get("reasoning_tokens") is not None:
-        reading.reasoning_tok = int(details["reasoning_tokens"])
+        reading.reasoning_tok = _tok(details["reasoning_tokens"], None)
+
+
+def _tok(claimed: Any, before: int | None) -> int | None:
+    """A server's count of tokens; ValueError when it cannot be one."""
+    if claimed is None:
+        return before
+    if isinstance(claimed, bool) or not isinstance(claimed, int) or not 0 <= claimed <= MAX_TOK:
+        raise ValueError(f"not a count of tokens: {claimed!r:.40}")
+    return claimed
 
 
 def _tokens(reading: Reading, running: list[int]) -> None:

@@ -133,6 +133,8 @@ class Builder:
         for name, values in zip(self.columns, zip(*picked, strict=True), strict=True):
             if name in self._numbers:
                 numbers[name] = np.array(values, dtype=np.float64)
+                if numbers[name].ndim != 1:
+                    raise ValueError(f"{name} holds lists")
             else:
                 codes = map(self._names[name].__getitem__, values)
                 texts[name] = np.fromiter(codes, dtype=np.int32, count=len(values))

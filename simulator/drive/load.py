@@ -84,7 +84,9 @@ class Load:
             self._stage.stopping.set()
             for task in slots:
                 task.cancel()
-            await asyncio.gather(*slots, return_exceptions=True)
+            for ended in await asyncio.gather(*slots, return_exceptions=True):
+                if isinstance(ended, Exception) and not isinstance(ended, asyncio.CancelledError):
+                    raise ended  # a plan that cannot be read, say: nothing that belongs to one session alone
         return self._result
 
     async def _first(self, everything: asyncio.Future[list[object]], seconds: float | None) -> None:

@@ -46,7 +46,7 @@ class Reply:
 
 class Sender:
     """count: tokens of a text, used only when the server sends no usage. starts_per_s: cap on request starts, so that
-    a burst cannot overrun an endpoint; no arrival process."""
+    a burst cannot overrun an endpoint; no arrival process. secret: never part of a record, whoever says it."""
 
     def __init__(
         self,
@@ -57,7 +57,9 @@ class Sender:
         run: str,
         count: Callable[[str], int],
         starts_per_s: float | None = None,
+        secret: str = "",
     ) -> None:
+        self._secret = secret
         self._endpoint, self._recorder, self._meter = endpoint, recorder, meter
         self._now, self._run, self._count = now, run, count
         self._throttle = Throttler(1, 1.0 / starts_per_s, retry_interval=0.005) if starts_per_s else nullcontext()
@@ -109,6 +111,8 @@ class Sender:
         outcome, error, detail = classify(
             exchange.status, exchange.failure, exchange.detail, exchange.error_body, reading
         )
+        if self._secret:
+            detail = detail.replace(self._secret, "***")
         times = reading.times_s
         record = Request(
             run=self._run,

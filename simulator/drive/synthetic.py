@@ -9,6 +9,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
 
@@ -61,7 +62,7 @@ class Synthetic:
         shape, result = self._shape, SyntheticResult()
         self._meter.begin("warmup", kind="synthetic")
         warm = [self._send(-1 - i, "warmup") for i in range(shape.warmup_requests)]
-        await self._bounded(asyncio.gather(*warm))
+        await self.bounded(asyncio.gather(*warm))
         if reset_caches is not None:
             await reset_caches()  # type: ignore[misc]
         if self._interrupt.is_set():
@@ -70,14 +71,14 @@ class Synthetic:
         start = self._now()
         self._meter.begin("synthetic")
         workers = (self._worker(i) for i in range(min(shape.concurrency, shape.requests)))
-        finished = await self._bounded(asyncio.gather(*workers))
+        finished = await self.bounded(asyncio.gather(*workers))
         result.window = (start, self._now())
         if not finished:
             result.stopped = "interrupted" if self._interrupt.is_set() else "time limit"
         self._recorder.window("synthetic", *result.window)
         return result
 
-    async def _bounded(self, work: asyncio.Future[list[None]]) -> bool:
+    async def bounded(self, work: asyncio.Future[list[Any]]) -> bool:
         """Waits for `work`, the interrupt or the time limit; cancels what is left. True when all was done."""
         interrupt = asyncio.create_task(self._interrupt.wait())
         left = max(0.0, self._shape.limit_s - self._now())

@@ -58,6 +58,11 @@ class ToolHost:
         return self._process.pid
 
     @property
+    def scratch(self) -> Path:
+        """A folder that goes with the tool process, however it ends."""
+        return self._scratch
+
+    @property
     def in_flight(self) -> int:
         """Calls not answered yet."""
         return len(self._waiting)

@@ -41,6 +41,9 @@ NAMES: dict[str, str] = {
     "embedded:schedule_written_off_seconds_total": "lateness of the emulation that was given up",
 }
 
+#: of an answer, the rest is not read
+MAX_BYTES = 8 << 20
+
 #: samples that are one process's, so that several of them are not added up
 _NOT_SUMMED = {"process_start_time_seconds", "vllm:kv_cache_usage_perc", "embedded:schedule_lag_seconds"}
 
@@ -71,6 +74,10 @@ def flatten(text: str) -> dict[str, float]:
     return values
 
 
+def _identifies(line: str) -> bool:
+    return "cache_config_info" in line or line.startswith(("embedded:", "# TYPE embedded:"))
+
+
 def _matters(line: str) -> bool:
     name = line.split(" ", 3)[2] if line.startswith("# TYPE ") else line.partition("{")[0].partition(" ")[0]
     for suffix in ("_sum", "_count", "_created"):
@@ -82,20 +89,31 @@ async def identify(session: aiohttp.ClientSession, base_url: str) -> dict[str, A
     """Who answers at base_url (with or without /v1): models (id, max_model_len), version, cache_config (labels of
     vllm:cache_config_info), process_start_time_s, emulated. What the engine does not tell is empty or None.
     Raises EngineError when nothing answers."""
+    try:
+        return await _identity(session, base_url)
+    except (TypeError, AttributeError, ValueError, KeyError) as error:
+        raise EngineError(
+            f"{base_url}/models: the answer is not an OpenAI-compatible list of models ({type(error).__name__}); "
+            "check the address"
+        ) from None
+
+
+async def _identity(session: aiohttp.ClientSession, base_url: str) -> dict[str, Any]:
     root = base_url.rstrip("/").removesuffix("/v1")
     models = await _json(session, f"{root}/v1/models")
     version: dict[str, Any] = {}
     families: list[Any] = []
     try:
         version = await _json(session, f"{root}/version")
-        families = _families(await _text(session, f"{root}/metrics"))
+        text = await _text(session, f"{root}/metrics")
+        families = _families("\n".join(line for line in text.splitlines() if _matters(line) or _identifies(line)))
     except EngineError:
         pass  # other OpenAI-compatible servers have neither
     samples = [sample for family in families for sample in family.samples]
     cache = next((dict(s.labels) for s in samples if s.name == "vllm:cache_config_info"), {})
     started = next((s.value for s in samples if s.name == "process_start_time_seconds"), None)
     return {
-        "models": [{"id": m.get("id"), "max_model_len": m.get("max_model_len")} for m in models.get("data", [])],
+        "models": [{"id": str(m["id"]), "max_model_len": m.get("max_model_len")} for m in models["data"][:100]],
         "version": version.get("version"),
         "cache_config": cache,
         "process_start_time_s": started,
@@ -115,7 +133,10 @@ async def _text(session: aiohttp.ClientSession, url: str) -> str:
         async with session.get(url) as response:
             if response.status != 200:
                 raise EngineError(f"{url}: HTTP {response.status}; check the address and the API key")
-            return await response.text()
+            body = await response.content.read(MAX_BYTES)
+            while len(body) < MAX_BYTES and (more := await response.content.read(MAX_BYTES - len(body))):
+                body += more
+            return body.decode("utf-8", "replace")
     except (aiohttp.ClientError, TimeoutError) as error:
         raise EngineError(f"{url}: no answer ({type(error).__name__}); is the engine running?") from None
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import numpy as np
 import orjson
@@ -15,6 +16,7 @@ from simulator.core.chunks import Chunks
 from simulator.core.record import EngineSample, Pulse, Request, Session, ToolRun
 from simulator.core.run import RunData
 from simulator.core.table import Builder, Table
+from simulator.errors import UsageError
 from simulator.store import columns
 from simulator.store.manifest import read_json, read_manifest, write_json, write_whole
 from simulator.store.writer import CHUNKS, ENGINE, PULSE, RECORDS, SESSIONS, TOOLS, WINDOWS
@@ -78,6 +80,8 @@ class Run:
         stated = read_json(self.path / WINDOWS) or {}
         found: dict[str, tuple[float, float]] = {}
         for kind, window in stated.items():
+            if kind == "engine":
+                continue
             try:
                 found[kind] = (float(window["start_s"]), float(window["end_s"]))
             except (KeyError, TypeError, ValueError):
@@ -140,22 +144,32 @@ class Run:
         return found[0]
 
     def _objects(self, name: str, record: type[T]) -> tuple[T, ...]:
-        known = {field.name for field in dataclasses.fields(record)}  # type: ignore[arg-type]
+        known = {field.name: str(field.type) for field in dataclasses.fields(record)}  # type: ignore[arg-type]
         found: list[T] = []
         for rows in self._batches(name):
             for row in rows:
                 try:
-                    found.append(record(**{key: row[key] for key in row.keys() & known}))
+                    values = {key: row[key] for key in row.keys() & known.keys()}
+                    if not all(_fits(value, known[key]) for key, value in values.items()):
+                        raise TypeError("a value of another kind")
+                    found.append(record(**values))
                 except TypeError:  # a field without a default is missing
                     self._harm(name, 1)
         return tuple(found)
 
     def _batches(self, name: str) -> Iterator[list[dict[str, Any]]]:
         """JSON objects of a file of lines, a small block at a time. A missing file has none."""
+        path = self.path / name
+        file: IO[bytes]
         try:
-            file = (self.path / name).open("rb")
+            if path.exists() or not (packed := path.with_name(f"{name}.gz")).exists():
+                file = path.open("rb")
+            else:
+                file = gzip.open(packed)  # noqa: SIM115 - a published run; closed below
         except FileNotFoundError:
             return
+        except OSError as why:
+            raise UsageError(f"{path} cannot be read: {why.strerror}; restore it or remove it") from why
         with file:
             while lines := file.readlines(BLOCK_BYTES):
                 if not lines[-1].endswith(b"\n"):  # torn by a kill, even if it happens to parse
@@ -164,6 +178,17 @@ class Run:
                 rows, bad = _parse(lines)
                 self._harm(name, bad)
                 yield rows
+
+
+def _fits(value: Any, kind: str) -> bool:
+    """Whether a JSON value can stand in a field of that annotation."""
+    if kind.startswith("dict"):
+        return isinstance(value, dict) and all(isinstance(v, int | float) for v in value.values())
+    if kind.startswith("str"):
+        return isinstance(value, str)
+    if value is None:
+        return "None" in kind
+    return isinstance(value, int | float) if kind.startswith(("int", "float", "bool")) else True
 
 
 def _parse(lines: list[bytes]) -> tuple[list[dict[str, Any]], int]:

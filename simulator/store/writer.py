@@ -29,8 +29,8 @@ DIFFS = "diffs"
 class _Appender:
     """One growing file: parts wait in memory until they are flushed with a single write."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, mark: bytes = b"") -> None:
+        self.path, self.mark = path, mark
         self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         self._waiting: list[bytes] = []
         self.size = 0
@@ -40,7 +40,8 @@ class _Appender:
         self.size += len(part)
 
     def line(self, record: Any) -> None:
-        self.add(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+        """With whatever each line is marked with, last."""
+        self.add(orjson.dumps(record)[:-1] + self.mark + b"}\n")
 
     def flush(self) -> None:
         if not self._waiting:
@@ -67,7 +68,9 @@ class RunWriter:
         write_json(path / MANIFEST, self._manifest)
         # chunks first: a flush writes in this order, so a line that can be read has its chunks on disk
         self._chunks = _Appender(path / CHUNKS)
-        self._lines = {name: _Appender(path / name) for name in (RECORDS, TOOLS, SESSIONS, ENGINE, PULSE)}
+        self._emulated = (manifest.get("engine") or {}).get("kind") == "emulated"
+        mark = b',"engine":"EMULATED"' if self._emulated else b""  # so that no line can pass for a real engine's
+        self._lines = {name: _Appender(path / name, mark) for name in (RECORDS, TOOLS, SESSIONS, ENGINE, PULSE)}
         self._open = True
 
     def request(self, record: Request, deltas_us: Sequence[int], tokens: Sequence[int]) -> None:
@@ -94,7 +97,7 @@ class RunWriter:
         """States the measured window of "agent" or "synthetic" traffic, seconds from run start. On disk at once; a
         second call for the same kind corrects the first."""
         self._windows[kind] = {"start_s": start_s, "end_s": end_s}
-        write_json(self.path / WINDOWS, self._windows)
+        write_json(self.path / WINDOWS, {**self._windows, **({"engine": "EMULATED"} if self._emulated else {})})
 
     def diff(self, session: str, patch: str) -> None:
         """The final diff of a session's workspace, as diffs/SESSION.patch."""

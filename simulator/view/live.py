@@ -223,6 +223,9 @@ def main(arguments: list[str] | None = None) -> int:
     except SimError as error:
         print(error, file=sys.stderr)
         return error.exit_code
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError, OSError) as error:
+        print(f"{chosen.run_dir} cannot be shown: {type(error).__name__}: {error}"[:300], file=sys.stderr)
+        return 2
     return 0
 
 

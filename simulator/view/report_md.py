@@ -46,7 +46,9 @@ def headline(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Lines:
         shape = synthetic_shape(manifest)
         name = f"Synthetic {shape}" if shape else "Synthetic"
         speed = measure(synthetic["output_tok_s"], "tok/s")
-        lines.append(f"**{name}: {speed} output** on the same engine{_times(agent, synthetic)}.  ")
+        limited = summary["client"]["verdict"] == "client-limited"
+        beside = "" if agent is None else " on the same engine" + ("" if limited else _times(agent, synthetic))
+        lines.append(f"**{name}: {speed} output**{beside}.  ")
     verdict, noted = summary["client"]["verdict"], summary["warnings"]
     lines.append(f"Client: **{verdict}**. {_warned(noted)}")
     return lines
