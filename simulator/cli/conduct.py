@@ -257,7 +257,6 @@ class Conductor:
     @staticmethod
     def _quieten() -> None:
         """No pause of the garbage collector for objects that live as long as the run."""
-        gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
 
