@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,11 +51,16 @@ def main(options: Options) -> int:
     scenario = _with_options(parse(text, str(options.scenario), options.overrides), options)
     out = options.out or _fresh_folder(scenario.name)
     try:
-        if out.exists() and any(out.iterdir()):
+        out.mkdir(parents=True, exist_ok=True)  # before anything takes time
+        if any(out.iterdir()):
             raise UsageError(f"{out} is not empty; give --out a new folder, old runs are never overwritten")
     except OSError as error:
         raise UsageError(f"--out {out}: {error.strerror}; give a new folder") from None
-    return uvloop.run(_run(options, scenario, text, out))
+    try:
+        return uvloop.run(_run(options, scenario, text, out))
+    finally:
+        with suppress(OSError):
+            out.rmdir()  # only when nothing was written
 
 
 async def _run(options: Options, scenario: Scenario, text: str, out: Path) -> int:

@@ -126,3 +126,51 @@ def test_windows_line_ends() -> None:
 def test_spread_is_exact_and_even(total: int, chunks: int) -> None:
     parts = spread(total, chunks)
     assert sum(parts) == total and len(parts) == chunks and max(parts) - min(parts) <= 1
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"choices": [None]},
+        {"choices": "abc"},
+        {"choices": 5},
+        {"choices": [{"delta": "abc"}]},
+        {"choices": [{"text": 7}]},
+        {"choices": [{"delta": {"content": ["x"]}}]},
+        {"choices": [{"delta": {"tool_calls": [{"index": -1, "function": {"name": "a"}}]}}]},
+        {"choices": [{"delta": {"tool_calls": [{"index": 300_000_000, "function": {"name": "a"}}]}}]},
+        {"choices": [{"delta": {"tool_calls": [{"index": "x"}]}}]},
+        {"choices": [], "usage": [1]},
+        {"choices": [], "usage": {"completion_tokens": "7"}},
+        {"choices": [], "usage": {"completion_tokens": -3}},
+        {"choices": [], "usage": {"completion_tokens": 10**18}},
+        {"choices": [], "usage": {"prompt_tokens": 1.5}},
+        {"choices": [], "usage": {"prompt_tokens_details": {"cached_tokens": "abc"}}},
+        {"choices": [], "usage": {"prompt_tokens_details": [1]}},
+        [1],
+        None,
+    ],
+)
+def test_nothing_that_a_server_sends_does_more_than_mark_its_reply(event: object) -> None:
+    reading = read_stream([(0.0, sse(delta(content="a"), event, delta("stop")))])
+    assert reading.malformed
+    assert reading.text == "a" and reading.finish == "stop", "what was right is still read"
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_raise(noise: bytes) -> None:
+    read_stream([(0.0, b"data: " + noise + b"\n\n"), (1.0, noise)])
+
+
+KEYS = ["choices", "delta", "text", "usage", "content", "tool_calls", "index", "function", "completion_tokens", "error"]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**6), 10**12) | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@given(JSON)
+def test_no_json_raises(value: object) -> None:
+    reading = read_stream([(0.0, b"data: " + orjson.dumps(value) + b"\n\n")])
+    assert reading.output_tok is None or reading.output_tok >= 0

@@ -46,6 +46,9 @@ class Script:
                 return web.json_response({"error": {"message": "no such field"}}, status=400)
             case "401":
                 return web.json_response({"error": {"message": "bad key sk-abcdef123456"}}, status=401)
+            case "echo":
+                said = f"no such key: {request.headers['Authorization'].removeprefix('Bearer ')}"
+                return web.json_response({"error": {"message": said}}, status=401)
             case "overflow":
                 return web.json_response({"error": {"message": "maximum context length is 9 tokens"}}, status=400)
             case "reset":

@@ -183,6 +183,34 @@ async def test_a_passing_fault_is_retried_as_the_profile_does() -> None:
     assert session.outcome == "completed" and session.backoff_s > 0.3
 
 
+async def test_a_key_that_a_server_repeats_reaches_no_record() -> None:
+    lines, clock, key = Lines(), RunClock(), "plainsecret123456"
+    async with serving(Script(lambda s, n: "echo")) as url:
+        endpoint = Endpoint(url, key, clock.now)
+        sender = Sender(endpoint, lines, Meter(clock.now), clock.now, "run", len, secret=key)
+        shape = SyntheticShape(4, 1, 1, 1, 0, 1, "m", 1300, 2000, 60.0)
+        await Synthetic(sender, lines, Meter(clock.now), clock.now, shape, asyncio.Event()).run()
+        await endpoint.close()
+    (record,) = lines.requests
+    assert record.error == "auth" and "***" in record.detail and key not in record.detail
+
+
+async def test_a_plan_that_cannot_be_read_is_told_and_not_lost() -> None:
+    class Broken(Queues):
+        def load(self, session: str) -> SessionPlan:
+            raise OSError(f"{session} is torn")
+
+    clock, lines = RunClock(), Lines()
+    meter, work = Meter(clock.now), Broken([[plan("s0000")]])
+    work.ready.set()
+    endpoint = Endpoint("http://127.0.0.1:9/v1", "k", clock.now)
+    sender = Sender(endpoint, lines, meter, clock.now, "run", len)
+    stage = Stage(sender, RecordedTools(), lines, meter, clock.now, clock.at, asyncio.Event(), False, True)
+    with pytest.raises(OSError, match="s0000 is torn"):
+        await Load(stage, LoadShape(1, None, 0.0, 10.0), work, asyncio.Event()).run()
+    await endpoint.close()
+
+
 async def test_refused_is_told_from_cut() -> None:
     clock, lines = RunClock(), Lines()
     endpoint = Endpoint("http://127.0.0.1:9/v1", "k", clock.now)
