@@ -4,7 +4,8 @@
     ├── UsageError      (2)  bad arguments, scenario, folder or file
     ├── EngineError     (3)  the endpoint or engine cannot be reached, started or believed
     ├── CheckFailed     (1)  a regression, or a recorded solution that did not verify
-    └── Incomparable    (4)  two runs that must not be compared
+    ├── Incomparable    (4)  two runs that must not be compared
+    └── Interrupted   (130)  Ctrl-C before anything was measured
 
 A failed request is no exception: it is a record with an `error` kind (core/record.py).
 """
@@ -32,3 +33,7 @@ class CheckFailed(SimError):
 
 class Incomparable(SimError):
     exit_code = 4
+
+
+class Interrupted(SimError):
+    exit_code = 130

@@ -21,7 +21,7 @@ from simulator.cli.report import write_report
 from simulator.cli.screen import PlanningScreen, Screen
 from simulator.cli.target import Target, mask_url, open_target
 from simulator.core.scenario import Scenario, parse, scenario_hash
-from simulator.errors import EngineError, UsageError
+from simulator.errors import EngineError, Interrupted, UsageError
 from simulator.store.folder import RunFolder
 from simulator.tokenizer import NAME as TOKENIZER
 
@@ -151,7 +151,7 @@ async def _planning(scenario: Scenario, target: Target, plain: bool) -> Planning
         except BaseException:
             planning.close()
             if planning.abandoned:
-                raise KeyboardInterrupt from None
+                raise Interrupted("interrupted while planning; nothing was sent") from None
             raise
         finally:
             for name in SIGNALS:

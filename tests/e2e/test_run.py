@@ -121,6 +121,23 @@ def test_ctrl_c_stops_and_still_reports(sim: Sim) -> None:
     assert none_left(str(sim.folder)), "processes were left behind"
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_while_planning_ends_at_once_and_leaves_nothing(sim: Sim, tmp_path: Path, times: int) -> None:
+    text = SCENARIO.replace("sessions: 3", "sessions: 12").replace("seed: 5", "seed: 6")
+    own = Sim(tmp_path, tmp_path / "cache")
+    process = own.start("run", own.scenario(text), "--out", "out", "--plain", MARK=str(tmp_path))
+    assert process.stdout is not None
+    while "planning" not in process.stdout.readline():
+        assert process.poll() is None
+    for _ in range(times):
+        interrupt(process)
+    said, _ = process.communicate(timeout=30)
+    assert process.returncode in ((130,) if times == 1 else (130, -signal.SIGINT)), said
+    assert "Traceback" not in said
+    assert none_left(str(tmp_path)), descendants(str(tmp_path))
+    assert not (tmp_path / "out").exists() and not list((tmp_path / "cache").glob("agent-sim/plans/*"))
+
+
 def test_a_killed_run_leaves_a_folder_that_reports_and_no_processes(sim: Sim) -> None:
     process = sim.start("run", sim.scenario(ENDLESS), "--out", "out", "--plain", MARK=str(sim.folder))
     wait_for(sim.folder / "out" / "records.jsonl", 6)
