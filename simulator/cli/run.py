@@ -23,6 +23,7 @@ from simulator.cli.target import Target, mask_url, open_target
 from simulator.core.scenario import Scenario, parse, scenario_hash
 from simulator.errors import EngineError, Interrupted, UsageError
 from simulator.store.folder import RunFolder
+from simulator.store.manifest import MANIFEST
 from simulator.tokenizer import NAME as TOKENIZER
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ async def _measure(options: Options, scenario: Scenario, text: str, out: Path, l
 
 
 def _keep_log(log: Path, out: Path) -> None:
-    if log.exists() and out.is_dir():
+    if log.exists() and (out / MANIFEST).exists():
         shutil.copyfile(log, out / "engine.log")
 
 
