@@ -24,7 +24,7 @@ INDEX, LOCK = "index.json", "in-use"
 @dataclass(frozen=True, slots=True)
 class PlannedSession:
     """One row of the index. head: commit that its workspaces start from. prompt_tok: planned prompt of its first
-    request in this run. floor_s: no engine and no machine play it faster than this.
+    request in this run. floor_s: no engine and no machine play it faster than this. file_bytes: of its plan.
     """
 
     session: str
@@ -40,10 +40,11 @@ class PlannedSession:
     turns: int
     prompt_tok: int
     floor_s: float
+    file_bytes: int
     digest: str
 
     @classmethod
-    def of(cls, plan: SessionPlan, slot: int, head: str, floor_s: float) -> PlannedSession:
+    def of(cls, plan: SessionPlan, slot: int, head: str, floor_s: float, file_bytes: int) -> PlannedSession:
         return cls(
             session=plan.session,
             slot=slot,
@@ -58,6 +59,7 @@ class PlannedSession:
             turns=len(plan.turns),
             prompt_tok=plan.turns[plan.start_turn].prompt_tok,
             floor_s=floor_s,
+            file_bytes=file_bytes,
             digest=plan.digest(),
         )
 
@@ -102,7 +104,8 @@ class PlanFolder:
 def save_session(folder: Path, plan: SessionPlan, slot: int, head: str, floor_s: float) -> PlannedSession:
     with open(folder / f"{plan.session}.plan", "wb") as file:
         pickle.dump(plan, file, protocol=pickle.HIGHEST_PROTOCOL)
-    return PlannedSession.of(plan, slot, head, floor_s)
+        file_bytes = file.tell()
+    return PlannedSession.of(plan, slot, head, floor_s, file_bytes)
 
 
 def save_index(folder: PlanFolder) -> None:
@@ -119,9 +122,13 @@ def open_plans(folder: Path) -> PlanFolder | None:
         found = PlanFolder(folder, [PlannedSession(**row) for row in rows])
     except (OSError, ValueError, TypeError):
         return None
-    names = [row.session for row in found.sessions]
-    complete = all((folder / f"{name}.plan").exists() and found.repository(name).exists() for name in names)
-    return found if complete else None
+    return found if all(_whole(found, row) for row in found.sessions) else None
+
+
+def _whole(found: PlanFolder, row: PlannedSession) -> bool:
+    """Whether a session's file and repository are as they were saved, as far as a look tells."""
+    plan, repository = found.path / f"{row.session}.plan", found.repository(row.session)
+    return plan.exists() and plan.stat().st_size == row.file_bytes and (repository / "objects").is_dir()
 
 
 def hold(folder: Path) -> IO[bytes]:

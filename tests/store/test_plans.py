@@ -23,7 +23,7 @@ def folder(path: Path, sessions: int = 3) -> PlanFolder:
     plans = PlanFolder(path, ())
     for number in range(sessions):
         plans.add(save_session(path, one(f"s{number:04d}"), number % 2, "0" * 40, 1.0))
-        plans.repository(f"s{number:04d}").mkdir()
+        (plans.repository(f"s{number:04d}") / "objects").mkdir(parents=True)
     return plans
 
 
@@ -40,7 +40,14 @@ def test_a_finished_folder_is_opened_as_it_was_saved(tmp_path: Path) -> None:
 
 def test_a_damaged_folder_is_none(tmp_path: Path) -> None:
     save_index(folder(tmp_path / "a"))
+    whole = (tmp_path / "a" / "s0002.plan").read_bytes()
+    (tmp_path / "a" / "s0002.plan").write_bytes(whole[:-10])
+    assert open_plans(tmp_path / "a") is None, "a torn plan is planned again"
     (tmp_path / "a" / "s0002.plan").unlink()
+    assert open_plans(tmp_path / "a") is None
+    (tmp_path / "a" / "s0002.plan").write_bytes(whole)
+    assert open_plans(tmp_path / "a") is not None
+    (tmp_path / "a" / "s0001.git" / "objects").rmdir()
     assert open_plans(tmp_path / "a") is None
     (tmp_path / "a" / "index.json").write_text("[{}]")
     assert open_plans(tmp_path / "a") is None
