@@ -70,6 +70,12 @@ def normalise(text: str, *, roots: Mapping[str, str], today: Sequence[str] = ())
     return text
 
 
+def comparable(text: str) -> str:
+    """What a real outcome and a recorded one are compared by; text: core.action.outcome_text, whose paths are shown
+    ones already."""
+    return normalise(text, roots={})
+
+
 def first_difference(a: str, b: str, *, width: int = 80) -> str:
     """Where `b` first departs from `a`, e.g. "line 3: 'total 12' instead of 'total 11'"; "" when equal. Each side is
     shortened to `width` characters around the first differing column."""

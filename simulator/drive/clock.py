@@ -9,11 +9,10 @@ class RunClock:
     """`origin` is a time.monotonic() reading: CLOCK_MONOTONIC is shared by all processes of one host, so stamps taken
     in the tool host and in the load generator lie on one axis."""
 
-    __slots__ = ("origin", "started_unix_s")
+    __slots__ = ("origin",)
 
     def __init__(self) -> None:
         self.origin = time.monotonic()
-        self.started_unix_s = time.time()
 
     def now(self) -> float:
         return time.monotonic() - self.origin

@@ -33,7 +33,6 @@ class Exchange:
 
     t_call_s: float
     t_sent_s: float | None = None
-    t_headers_s: float | None = None
     t_end_s: float = 0.0
     status: int = 0
     arrivals: list[tuple[float, bytes]] = field(default_factory=list)
@@ -112,7 +111,7 @@ class Endpoint:
 
     async def _read(self, response: Any, exchange: Exchange, on_read: Callable[[bytes], None] | None) -> None:
         raw = response.http_response
-        exchange.status, exchange.t_headers_s = raw.status_code, self._now()
+        exchange.status = raw.status_code
         now, arrivals = self._now, exchange.arrivals
         try:
             async for data in raw.aiter_raw():

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.core.action import Action, Outcome, Ran, outcome_text
-from simulator.core.normalise import first_difference, normalise
+from simulator.core.normalise import comparable, first_difference
 from simulator.core.task import Check
 from simulator.drive.checking import run_check
 from simulator.drive.commands import Scratch, ShellRunner
@@ -135,7 +135,7 @@ class Server:
     def replay(self, session: str, action: Action, recorded: str) -> Replayed:
         done = self.do(session, action)
         text = outcome_text(done.outcome)
-        difference = first_difference(recorded, normalise(text, roots={}))
+        difference = first_difference(recorded, comparable(text))
         exit_code = done.outcome.exit_code if isinstance(done.outcome, Ran) else None
         return Replayed(done.t_start, done.t_end, len(text), exit_code, not difference, difference)
 

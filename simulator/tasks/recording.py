@@ -14,7 +14,7 @@ from simulator.cline.conversation import Conversation
 from simulator.cline.profiles import profile as find_profile
 from simulator.cline.setup import Draft, Setup
 from simulator.core.action import Action, ListFiles, Listing, Outcome, Ran, outcome_text
-from simulator.core.normalise import normalise
+from simulator.core.normalise import comparable
 from simulator.core.plan import PlannedCall, SessionPlan, Turn
 from simulator.core.scenario import Scenario
 from simulator.core.task import Task
@@ -65,7 +65,7 @@ def record(spec: SessionSpec, task: Task, bench: Bench, terms: Terms) -> Session
         output_tok = conversation.reply(step)
         outcomes = [_steady(bench.do(action), rng) for action in step.actions]
         calls = tuple(
-            PlannedCall(action, expected_text(outcome), pace.tool_s(rng, profile.client, action))
+            PlannedCall(action, comparable(outcome_text(outcome)), pace.tool_s(rng, profile.client, action))
             for action, outcome in zip(step.actions, outcomes, strict=True)
         )
         for number, draft in enumerate(drafts):
@@ -102,11 +102,6 @@ def _setup(spec: SessionSpec, task: Task, bench: Bench, terms: Terms, clock_s: f
         start_unix_s=clock_s,
         extra_body={"stream_options": {"continuous_usage_stats": True}},
     )
-
-
-def expected_text(outcome: Outcome) -> str:
-    """What a real outcome is compared with, and how: plain text, normalised."""
-    return normalise(outcome_text(outcome), roots={})
 
 
 def _steady(outcome: Outcome, rng: random.Random) -> Outcome:
