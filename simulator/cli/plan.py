@@ -10,7 +10,7 @@ from rich.table import Table
 from simulator import tokenizer
 from simulator.cli.planning import plan
 from simulator.cli.screen import PlanningScreen
-from simulator.core.scenario import parse
+from simulator.core.scenario_file import parse
 from simulator.core.shape import Spread, shape, shared_blocks
 from simulator.errors import UsageError
 

@@ -20,7 +20,8 @@ from simulator.cli.describe import host, versions
 from simulator.cli.report import write_report
 from simulator.cli.screen import PlanningScreen, Screen
 from simulator.cli.target import Target, mask_url, open_target
-from simulator.core.scenario import Scenario, parse, scenario_hash
+from simulator.core.scenario import Scenario, scenario_hash
+from simulator.core.scenario_file import parse
 from simulator.errors import EngineError, Interrupted, UsageError
 from simulator.store.folder import RunFolder
 from simulator.store.manifest import MANIFEST

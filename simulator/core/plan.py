@@ -34,13 +34,17 @@ class PlannedCall:
 class Turn:
     """One request and what follows its reply.
 
-    purpose: "agent", or "compaction" (the client's own summary call; no tools follow).
+    purpose: "agent", "subagent" (in a branch), or "compaction" (the client's own summary call; no tools follow).
     view: indices into SessionPlan.pool, in sending order.
     cut: "" when the view extends the previous agent turn's; else "truncated", "compacted" or "stale_reads".
     head: index into SessionPlan.heads (what precedes the messages in the body).
     prompt_tok, output_tok: planned, in the scenario's tokenizer (prompt: template overhead and tools included).
     think_s: pause before the request, after the previous turn's tools.
     max_tok: the client's own limit on the reply, sent when lengths are not forced; None, it sets none.
+    spawns: indices into SessionPlan.branches: sub-agents that this turn's calls start, all at once; the next turn waits
+        for all of them.
+    stop_after_tok: the client closes the stream once so many output tokens have come (it has seen a whole tool call
+        and reads no further); None, it reads to the end.
     """
 
     index: int
@@ -53,6 +57,17 @@ class Turn:
     think_s: float
     calls: tuple[PlannedCall, ...] = ()
     max_tok: int | None = None
+    spawns: tuple[int, ...] = ()
+    stop_after_tok: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A sub-agent: a conversation of its own in its parent's workspace, its calls read only. Its turns' views point
+    into the session's pool and their heads into its heads; `index` counts from 0 within the branch."""
+
+    name: str
+    turns: tuple[Turn, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +94,7 @@ class SessionPlan:
     start_turn: int = 0
     end_turn: int | None = None
     tails: tuple[bytes, ...] = ()
+    branches: tuple[Branch, ...] = ()
 
     @property
     def last_turn(self) -> int:
@@ -109,9 +125,9 @@ class SessionPlan:
         digest = hashlib.sha256(repr((self.session, self.start_turn, self.cwd)).encode())
         for blob in (*self.heads, *self.pool, self.tail, *self.tails):
             digest.update(hashlib.sha256(blob).digest())
-        for turn in self.turns:
-            sent = (turn.index, turn.view, turn.head, turn.output_tok, turn.think_s, turn.max_tok)
-            digest.update(repr(sent).encode())
+        for turn in (*self.turns, *(turn for branch in self.branches for turn in branch.turns)):
+            sent = (turn.index, turn.view, turn.head, turn.output_tok, turn.think_s, turn.max_tok, turn.spawns)
+            digest.update(repr((sent, turn.stop_after_tok)).encode())
             digest.update(repr([(c.action, c.recorded, c.recorded_s) for c in turn.calls]).encode())
         return digest.hexdigest()
 

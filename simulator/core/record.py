@@ -40,6 +40,9 @@ class Request:
     sentence for people, with no secrets.
     context_tok: planned prompt tokens, so that live views show growth before usage arrives.
     server_ttft_s: the engine's own TTFT where it reports one.
+    branch: 0 the session's own conversation; n, its n-th sub-agent (1 + index into SessionPlan.branches), whose turns
+        count from 0.
+    stopped: the client itself closed the stream after what it wanted (outcome "ok"; usage never came).
     """
 
     run: str
@@ -72,6 +75,8 @@ class Request:
     error: str
     detail: str = ""
     server_ttft_s: float | None = None
+    branch: int = 0
+    stopped: bool = False
 
 
 @dataclass(slots=True)
@@ -94,6 +99,7 @@ class ToolRun:
     exit_code: int | None
     matched: bool
     difference: str = ""
+    branch: int = 0
 
 
 @dataclass(slots=True)
@@ -101,9 +107,11 @@ class Session:
     """One session's life in this run, written when it ends.
 
     start_turn..end_turn: turns [start_turn, end_turn) were done here, of `turns` planned.
-    t_start_s: its slot took it (workspace set-up begins); t_ready_s: workspace ready; t_end_s: last turn's tools done.
-    setup_s, think_s, model_s, tool_run_s, tool_queue_s, tool_pace_s, backoff_s, client_s: disjoint parts of
-        t_end_s - t_ready_s (setup_s lies before it). outcome: "completed" | "stopped" (the run ended) | "failed".
+    t_due_s: when an open loop wanted it to arrive; None in a closed loop. t_start_s: its slot took it (workspace set-up
+        begins); t_ready_s: workspace ready; t_end_s: last turn's tools done.
+    setup_s lies before t_ready_s; the other parts divide t_end_s - t_ready_s without overlap. subagent_s: the wait for
+        sub-agents, whose own requests and tools are in no other part.
+    outcome: "completed" | "stopped" (the run ended) | "failed".
     verified: the recorded solution's check passed; None when it was not run. check: its first complaint, or "".
     diff_stat: "files +added -removed" of the final workspace diff.
     """
@@ -138,6 +146,8 @@ class Session:
     verified: bool | None = None
     check: str = ""
     diff_stat: str = ""
+    subagent_s: float = 0.0
+    t_due_s: float | None = None
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from simulator.core.stats import describe, ratio
 from simulator.core.window import Traffic, ok
 
 #: the disjoint parts of a session's wall, in the order in which people read them
-PARTS = ("model_s", "tool_run_s", "tool_queue_s", "tool_pace_s", "think_s", "backoff_s", "client_s")
+PARTS = ("model_s", "subagent_s", "tool_run_s", "tool_queue_s", "tool_pace_s", "think_s", "backoff_s", "client_s")
 #: the parts must add up to the wall within this share of it
 TOLERANCE = 0.01
 

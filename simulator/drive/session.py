@@ -18,7 +18,7 @@ from simulator.drive.recorder import Recorder
 from simulator.drive.sender import Job, Reply, Sender
 from simulator.drive.tools import Tools, edits, tool_name
 
-PARTS = ("think", "model", "tool_run", "tool_queue", "tool_pace", "backoff", "client")
+PARTS = ("think", "model", "subagent", "tool_run", "tool_queue", "tool_pace", "backoff", "client")
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,4 +268,5 @@ class SessionRunner:
             error=self._error,
             verified=None if complaints is None else not complaints,
             check=complaints[0][:300] if complaints else "",
+            subagent_s=parts["subagent"],
         )

@@ -13,6 +13,7 @@ Lines = list[str]
 
 PART_NAMES = {
     "model_s": "model",
+    "subagent_s": "waiting for sub-agents",
     "tool_run_s": "tools running",
     "tool_queue_s": "tools waiting for a place",
     "tool_pace_s": "tools held to their recorded time",

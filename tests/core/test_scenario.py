@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.core.scenario import parse, scenario_hash
+from simulator.core.scenario import scenario_hash
+from simulator.core.scenario_file import parse
 from simulator.errors import UsageError
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"

@@ -11,7 +11,8 @@ import pytest
 from simulator import tokenizer
 from simulator.cli.planning import plan
 from simulator.core.plan import SessionPlan
-from simulator.core.scenario import Scenario, parse
+from simulator.core.scenario import Scenario
+from simulator.core.scenario_file import parse
 from simulator.core.shape import Shape, Spread, shape, shared_blocks
 from simulator.store.plans import PlanFolder
 from simulator.tasks.mix import draw
