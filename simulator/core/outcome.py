@@ -17,9 +17,19 @@ _OVERFLOW = re.compile(
 _SECRET = re.compile(r"(?i)(bearer\s+|sk-|api[_-]?key[\"'=:\s]+)[A-Za-z0-9._\-]{6,}")
 
 
-def classify(status: int, failure: str, detail: str, error_body: bytes, reading: Reading) -> tuple[str, str, str]:
+def classify(
+    status: int,
+    failure: str,
+    detail: str,
+    error_body: bytes,
+    reading: Reading,
+    began: bytes = b"",
+    *,
+    stopped: bool = False,
+) -> tuple[str, str, str]:
     """(outcome, error, detail) as core/record.Request wants them. failure: "" | "refused" | "timeout" | "cut" |
-    "cancelled", as the transport saw it."""
+    "cancelled", as the transport saw it. began: the first bytes of the body. stopped: the client closed the stream
+    itself, having seen what it wanted."""
     if failure == "cancelled":
         return "cancelled", "cancelled", detail
     if status >= 400:
@@ -33,6 +43,10 @@ def classify(status: int, failure: str, detail: str, error_body: bytes, reading:
         return "failed", kind, f"error inside the stream: {message}"[:300]
     if reading.malformed:
         return "failed", "malformed", f"not server-sent JSON: {clean(reading.malformed)}"
+    if stopped and reading.times_s:
+        return "ok", "", ""
+    if not reading.finish and not reading.times_s and (other := _no_stream(began)):
+        return other
     if not reading.finish:
         return "failed", "cut", "the stream ended without a finish reason"
     if not reading.times_s:
@@ -56,6 +70,23 @@ def clean(text: str) -> str:
     """Printable, one line, keys masked, at most 240 characters."""
     flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return _SECRET.sub(lambda m: m.group(1) + "***", flat)[:240]
+
+
+def _no_stream(began: bytes) -> tuple[str, str, str] | None:
+    """What a body is that came with a good status and is no event stream; None when it may be one."""
+    head = began.lstrip()
+    if not head or head.startswith((b"data:", b":", b"event:", b"id:", b"retry:")):
+        return None
+    if head.startswith(b"\x1f\x8b"):
+        said = "a gzip-compressed body, which nobody asked for"
+    elif head.startswith((b"{", b"[")):
+        said = f"one JSON document: {clean(head.decode('utf-8', 'replace'))}"
+    elif head.startswith(b"<"):
+        said = f"an HTML or XML page: {clean(head.decode('utf-8', 'replace'))}"
+    else:
+        said = f"something else: {clean(head.decode('utf-8', 'replace'))}"
+    kind = "server_error" if head.startswith(b'{"error"') else "malformed"
+    return "failed", kind, f"HTTP 200, but instead of an event stream came {said}"[:300]
 
 
 def _status_error(status: int, message: str) -> str:

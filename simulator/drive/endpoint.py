@@ -20,6 +20,8 @@ import openai
 from openai._vendor.httpx_aiohttp.transport import AiohttpTransport  # the SDK's own; it takes no session otherwise
 
 READ_BUFFER_BYTES = 4 << 20
+#: a request may take so many times `timeout_s` in all, however well its server keeps the silence short
+TOTAL_TIMES = 4
 RAW = {"X-Stainless-Raw-Response": "stream", "Content-Type": "application/json"}
 
 
@@ -28,7 +30,7 @@ class Exchange:
     """One HTTP exchange as it was seen. Times: run seconds. arrivals: (time, bytes) a socket read, in order.
 
     failure: "" | "refused" | "timeout" | "cut" | "cancelled"; a status of 400 and above is no failure here, its body
-    is in `error_body`.
+    is in `error_body`. stopped: the reader had enough and closed the stream.
     """
 
     t_call_s: float
@@ -40,6 +42,7 @@ class Exchange:
     detail: str = ""
     error_body: bytes = b""
     retry_after_s: float | None = None
+    stopped: bool = False
 
 
 _current: contextvars.ContextVar[Exchange] = contextvars.ContextVar("exchange")
@@ -48,7 +51,7 @@ _current: contextvars.ContextVar[Exchange] = contextvars.ContextVar("exchange")
 class Endpoint:
     """An OpenAI-compatible server. base_url ends in /v1. api_key never appears in an attribute that gets printed.
 
-    on_read: called as (bytes read) at each arrival, for live counters; it must be cheap.
+    timeout_s: the longest silence, before the headers and in the stream; TOTAL_TIMES that, a request's whole life.
     """
 
     def __init__(self, base_url: str, api_key: str, now: Callable[[], float], *, timeout_s: float = 300.0) -> None:
@@ -86,20 +89,26 @@ class Endpoint:
             self._session = self._new_session()
         return self._session
 
-    async def post(self, path: str, body: bytes, on_read: Callable[[bytes], None] | None = None) -> Exchange:
+    async def post(self, path: str, body: bytes, on_read: Callable[[bytes], bool | None] | None = None) -> Exchange:
         """POST `body` and read the reply to its end. Never raises for what the network or the server does; a
-        cancellation is noted on the exchange and re-raised as CancelledError with it attached (`.args[0]`)."""
+        cancellation is noted on the exchange and re-raised as CancelledError with it attached (`.args[0]`).
+
+        on_read: called with the bytes of each arrival; it must be cheap. True from it closes the stream there."""
         exchange = Exchange(self._now())
         token = _current.set(exchange)
         try:
-            response = await self._client.post(path, cast_to=object, content=body, options={"headers": RAW})
-            await self._read(response, exchange, on_read)
+            async with asyncio.timeout(TOTAL_TIMES * self._timeout_s):
+                response = await self._client.post(path, cast_to=object, content=body, options={"headers": RAW})
+                await self._read(response, exchange, on_read)
         except openai.APIStatusError as error:
             exchange.status = error.status_code
             exchange.error_body = error.response.content
             exchange.retry_after_s = _retry_after(error.response.headers)
         except openai.APIConnectionError as error:  # the SDK's time-out error is one of these
             exchange.failure, exchange.detail = self._failure(error, exchange)
+        except TimeoutError:
+            exchange.failure = "timeout"
+            exchange.detail = f"the reply had not ended after {TOTAL_TIMES * self._timeout_s:g} s"
         except asyncio.CancelledError:
             exchange.failure, exchange.detail = "cancelled", "the run was stopped"
             exchange.t_end_s = self._now()
@@ -109,15 +118,16 @@ class Endpoint:
         exchange.t_end_s = self._now()
         return exchange
 
-    async def _read(self, response: Any, exchange: Exchange, on_read: Callable[[bytes], None] | None) -> None:
+    async def _read(self, response: Any, exchange: Exchange, on_read: Callable[[bytes], bool | None] | None) -> None:
         raw = response.http_response
         exchange.status = raw.status_code
         now, arrivals = self._now, exchange.arrivals
         try:
             async for data in raw.aiter_raw():
                 arrivals.append((now(), data))
-                if on_read is not None:
-                    on_read(data)
+                if on_read is not None and on_read(data):
+                    exchange.stopped = True
+                    break
         except httpx2.TimeoutException:
             exchange.failure, exchange.detail = "timeout", f"the stream was silent for {self._timeout_s:g} s"
         except (httpx2.HTTPError, aiohttp.ClientError, ConnectionError) as error:

@@ -111,6 +111,11 @@ class StreamCounter:
         elapsed = self._now() - self._t0
         state.tok_s = self._counted / elapsed if elapsed > 0.05 else 0.0
 
+    @property
+    def output_tok(self) -> int:
+        """Tokens so far, as estimated."""
+        return self._counted
+
     def settle(self, output_tok: int, chunks: int) -> None:
         self._meter.output_tok += output_tok - self._counted
         self._counted = output_tok

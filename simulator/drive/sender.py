@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Protocol
 
 from asyncio_throttle import Throttler
 
@@ -13,6 +14,7 @@ from simulator.core.outcome import classify
 from simulator.core.record import Request
 from simulator.core.stream import Reading, StreamReader, read_stream, spread
 from simulator.drive.endpoint import Endpoint, Exchange
+from simulator.drive.enough import Enough
 from simulator.drive.meter import Meter, StreamCounter
 from simulator.drive.recorder import Recorder
 
@@ -22,7 +24,8 @@ SLICE = 48
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be sent, and the names its record will carry. path: below the base URL."""
+    """What is to be sent, and the names its record will carry. path: below the base URL. branch: 0, or which sub-agent
+    of the session sends. stop_after_tok: close the stream once so many output tokens have come."""
 
     kind: str
     session: str
@@ -35,6 +38,8 @@ class Job:
     body: bytes
     prompt_tok: int
     output_tok: int
+    branch: int = 0
+    stop_after_tok: int | None = None
 
 
 @dataclass(slots=True)
@@ -42,6 +47,14 @@ class Reply:
     record: Request
     reading: Reading
     retry_after_s: float | None
+
+
+class Sends(Protocol):
+    """What a session needs of whatever carries its requests."""
+
+    async def send(self, job: Job) -> Reply:
+        """Never raises for a failed request; on cancellation the record is written first."""
+        ...
 
 
 class Sender:
@@ -77,13 +90,16 @@ class Sender:
             await asyncio.sleep(0)
         number, self._number = self._number, self._number + 1
         # Only agents have a row in the live view; synthetic traffic is shown as a sum.
-        state = self._meter.slot(job.slot) if job.kind == "agent" and job.slot >= 0 else None
+        # A slot's row follows its session's own conversation, not its sub-agents.
+        rowed = job.kind == "agent" and job.slot >= 0 and job.branch == 0
+        state = self._meter.slot(job.slot) if rowed else None
         counter = StreamCounter(self._meter, state, self._now)
+        on_read = counter if job.stop_after_tok is None else Enough(counter, job.stop_after_tok)
         if state is not None:
             state.phase, state.tok_s, state.context_tok = "queue", 0.0, job.prompt_tok
         self._meter.in_flight += 1
         try:
-            exchange = await self._endpoint.post(job.path, job.body, counter)
+            exchange = await self._endpoint.post(job.path, job.body, on_read)
         except asyncio.CancelledError as stop:
             if stop.args and isinstance(stop.args[0], Exchange):
                 self._finish(job, number, stop.args[0], read_stream(stop.args[0].arrivals), counter)
@@ -108,9 +124,11 @@ class Sender:
             said = reading.text + reading.reasoning + "".join(c["name"] + c["arguments"] for c in reading.tool_calls)
             reading.output_tok, reading.source = self._count(said), "counted"
             reading.tokens = spread(reading.output_tok, len(reading.times_s))
+        began = exchange.arrivals[0][1][:200] if exchange.arrivals else b""
         outcome, error, detail = classify(
-            exchange.status, exchange.failure, exchange.detail, exchange.error_body, reading
-        )
+            exchange.status, exchange.failure, exchange.detail, exchange.error_body, reading, began,
+            stopped=exchange.stopped,
+        )  # fmt: skip
         if self._secret:
             detail = detail.replace(self._secret, "***")
         times = reading.times_s
@@ -145,6 +163,8 @@ class Sender:
             error=error,
             detail=detail,
             server_ttft_s=reading.server_ttft_s,
+            branch=job.branch,
+            stopped=exchange.stopped,
         )
         self._recorder.request(record, _deltas_us(exchange.t_sent_s, times), reading.tokens)
         self._note(job, record, counter)
@@ -158,7 +178,7 @@ class Sender:
         self.failed += record.outcome == "failed"
         self._meter.requests_done += record.outcome == "ok"
         self._meter.requests_failed += record.outcome == "failed"
-        if job.kind == "agent" and record.t_first_s is not None and record.t_sent_s is not None:
+        if job.kind == "agent" and job.branch == 0 and record.t_first_s is not None and record.t_sent_s is not None:
             self._meter.slot(job.slot).ttft_s = record.t_first_s - record.t_sent_s
 
 

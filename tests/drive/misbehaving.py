@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -24,11 +25,13 @@ def event(text: str, used: int, prompt: int, finish: str | None = None) -> bytes
 
 class Script:
     """`script(session, nth)` names what the nth request (from 0) of a session meets: "ok", "429", "500", "400",
-    "overflow", "401", "cut", "hang", "reset", "empty", "garbage", "slow". The session is known by the model's name."""
+    "overflow", "401", "cut", "hang", "reset", "empty", "garbage", "slow", "gzip", "json", "page", "trickle". The
+    session is known by the model's name. told: replies that were sent to their end."""
 
     def __init__(self, script: Callable[[str, int], str], tokens: int = 4, gap_s: float = 0.002) -> None:
         self.script, self.tokens, self.gap_s = script, tokens, gap_s
         self.seen: dict[str, list[bytes]] = {}
+        self.told: list[str] = []
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()
@@ -55,6 +58,12 @@ class Script:
                 assert request.transport is not None
                 request.transport.abort()
                 return web.Response()
+            case "gzip":
+                return web.Response(body=gzip.compress(b"data: {}\n\n"), content_type="text/event-stream")
+            case "json":
+                return web.json_response({"id": "chatcmpl-1", "choices": []})
+            case "page":
+                return web.Response(text="<html>Welcome</html>", content_type="text/html")
             case "hang":
                 await asyncio.sleep(30)
                 return web.Response()
@@ -64,6 +73,9 @@ class Script:
     async def stream(self, request: web.Request, word: str) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
+        while word == "trickle":
+            await response.write(b": still here\n\n")
+            await asyncio.sleep(0.02)
         for n in range(1, self.tokens + 1):
             if word == "empty":
                 break
@@ -78,6 +90,7 @@ class Script:
                 return response
         finish = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
         await response.write(b"data: " + orjson.dumps(finish) + b"\n\ndata: [DONE]\n\n")
+        self.told.append(word)
         return response
 
 

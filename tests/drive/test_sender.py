@@ -1,0 +1,81 @@
+"""One request through the real transport: closed by the client, never ending, or answered with something else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+from misbehaving import Script, serving
+
+from simulator.core.record import Request
+from simulator.drive.clock import RunClock
+from simulator.drive.endpoint import TOTAL_TIMES, Endpoint
+from simulator.drive.meter import Meter
+from simulator.drive.sender import Job, Sender
+
+BODY = b'{"model":"m","messages":[]}'
+
+
+@dataclass
+class Kept:
+    requests: list[Request] = field(default_factory=list)
+
+    def request(self, record: Request, deltas_us: Sequence[int], tokens: Sequence[int]) -> None:
+        assert len(deltas_us) == len(tokens) == record.chunks
+        self.requests.append(record)
+
+
+def job(**more: int | None) -> Job:
+    return Job("agent", "s0000", 0, 0, "agent", 0, 0.0, "/chat/completions", BODY, 100, 400, **more)  # type: ignore[arg-type]
+
+
+async def send(script: Script, one: Job, timeout_s: float = 20.0) -> tuple[Request, Meter]:
+    clock, kept = RunClock(), Kept()
+    meter = Meter(clock.now)
+    async with serving(script) as url:
+        endpoint = Endpoint(url, "k", clock.now, timeout_s=timeout_s)
+        reply = await Sender(endpoint, kept, meter, clock.now, "run", len).send(one)  # type: ignore[arg-type]
+        await asyncio.sleep(0.1)  # a server that is still writing notices
+        await endpoint.close()
+    assert kept.requests == [reply.record]
+    return reply.record, meter
+
+
+async def test_a_stream_that_the_client_closes_is_ok_stopped_and_counted() -> None:
+    script = Script(lambda s, n: "ok", tokens=400, gap_s=0.001)
+    record, meter = await send(script, job(stop_after_tok=20))
+    assert (record.outcome, record.error, record.stopped, record.finish) == ("ok", "", True, "")
+    assert 20 <= record.chunks < 200 and record.output_tok == record.chunks
+    assert script.told == [], "the server saw the connection close"
+    assert meter.requests_done == 1 and meter.in_flight == 0
+
+
+async def test_a_reply_shorter_than_where_the_client_would_stop_is_read_to_its_end() -> None:
+    script = Script(lambda s, n: "ok", tokens=4)
+    record, _ = await send(script, job(stop_after_tok=20))
+    assert (record.outcome, record.stopped, record.finish, record.output_tok) == ("ok", False, "stop", 4)
+    assert script.told == ["ok"]
+
+
+async def test_a_sub_agent_s_request_leaves_its_slot_s_row_alone() -> None:
+    record, meter = await send(Script(lambda s, n: "ok"), job(branch=2))
+    assert record.branch == 2 and meter.slots == {} and meter.requests_done == 1
+
+
+async def test_a_server_that_trickles_for_ever_meets_the_total_limit() -> None:
+    record, _ = await send(Script(lambda s, n: "trickle"), job(), timeout_s=0.1)
+    assert (record.error, record.status, record.chunks) == ("timeout", 200, 0)
+    assert f"had not ended after {TOTAL_TIMES * 0.1:g} s" in record.detail
+    assert record.t_end_s - record.t_call_s >= TOTAL_TIMES * 0.1
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("gzip", "gzip-compressed body"), ("json", 'one JSON document: {"id": "chatcmpl-1"'), ("page", "page: <html>")],
+)
+async def test_what_came_instead_of_a_stream_is_told(word: str, said: str) -> None:
+    record, _ = await send(Script(lambda s, n: word), job())
+    assert (record.outcome, record.error, record.status) == ("failed", "malformed", 200)
+    assert said in record.detail and "HTTP 200" in record.detail
