@@ -39,13 +39,19 @@ NAMES: dict[str, str] = {
     "process_resident_memory_bytes": "memory of the API process",
     "embedded:schedule_lag_seconds": "lateness of the emulation's steps, recent peak",
     "embedded:schedule_written_off_seconds_total": "lateness of the emulation that was given up",
+    "embedded:front_end_backlog_seconds": "modelled work that waits in the emulation's busiest API process",
 }
 
 #: of an answer, the rest is not read
 MAX_BYTES = 8 << 20
 
 #: samples that are one process's, so that several of them are not added up
-_NOT_SUMMED = {"process_start_time_seconds", "vllm:kv_cache_usage_perc", "embedded:schedule_lag_seconds"}
+_NOT_SUMMED = {
+    "process_start_time_seconds",
+    "vllm:kv_cache_usage_perc",
+    "embedded:schedule_lag_seconds",
+    "embedded:front_end_backlog_seconds",
+}
 
 
 async def scrape(session: aiohttp.ClientSession, metrics_url: str) -> dict[str, float]:

@@ -83,6 +83,17 @@ class Host(FileModel):
     per_draft_s: NotNegative
 
 
+class FrontEndCosts(FileModel):
+    """CPU seconds of an API process: see frontend.py. redecode_s_per_prompt_tok: what a token that cannot be decoded
+    alone costs for each token of its prompt."""
+
+    per_request_s: NotNegative
+    tokenise_s_per_tok: NotNegative
+    per_chunk_s: NotNegative
+    detokenise_s_per_tok: NotNegative
+    redecode_s_per_prompt_tok: NotNegative
+
+
 class Hardware(FileModel):
     name: str
     gpu: Gpu
@@ -90,6 +101,7 @@ class Hardware(FileModel):
     efficiency: Efficiency
     step: StepOverhead
     host: Host
+    front_end: FrontEndCosts
 
 
 class Reply(FileModel):
@@ -101,7 +113,8 @@ class Reply(FileModel):
 
 
 class EngineParams(FileModel):
-    """vLLM's flags, by vLLM's names. num_gpu_blocks: None derives it from the GPU's memory."""
+    """vLLM's flags, by vLLM's names. num_gpu_blocks: None derives it from the GPU's memory. undecodable_share: of the
+    generated tokens, those that an incremental detokeniser cannot decode alone, as with random weights."""
 
     hardware: Hardware
     model: str
@@ -117,6 +130,8 @@ class EngineParams(FileModel):
     mamba_backend: Literal["triton", "flashinfer"]
     mamba_ssm_cache_dtype: Literal["float32", "float16"]
     reply: Reply
+    api_server_count: Count = 1
+    undecodable_share: float = Field(default=0.0, ge=0, le=1)
     num_gpu_blocks: Count | None = None
     faults: str | None = None
 

@@ -51,6 +51,7 @@ class Server:
         self.scheduler = Scheduler(params, seed=seed)
         self.stats = Stats(self.scheduler, model=params.model, params_name=params_name)
         self.runner = Runner(self.scheduler, self.stats)
+        self.stats.front_end_backlog_s = self.runner.front_end_backlog_s
         self.prompts = Prompts(params.block_size)
         self.generator = Generator(
             params, self.prompts, Replies(params.reply, seed=seed), self.runner, faults or Schedule()

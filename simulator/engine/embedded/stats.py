@@ -5,7 +5,7 @@ when somebody scrapes, so a token costs no label look-up.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -68,6 +68,7 @@ class Stats(Collector):
         self.faults = 0
         self.lag_s = 0.0
         self.written_off_s = 0.0
+        self.front_end_backlog_s: Callable[[], float] = lambda: 0.0
         most = scheduler.params.max_model_len
         self.ttft = Histogram((*_FIRST_S, *_LONG_S))
         self.itl = Histogram(_TOKEN_S)
@@ -85,10 +86,12 @@ class Stats(Collector):
                 add(request.gap_s)
         self.step_tok.add(tokens)
 
-    def finish(self, request: Request, sink: Sink) -> None:
+    def finish(self, request: Request, sink: Sink, out_s: float) -> None:
+        """out_s: when the front end gave out its last token. As in vLLM, TTFT and the whole latency are the front
+        end's, what lies between is the engine core's."""
         reply = sink.reply if isinstance(sink, Stream | Whole) else None
         self.finished[reply.finish if reply else "length"] += 1
-        self.e2e.add(request.last_s - sink.received_s)
+        self.e2e.add(out_s - sink.received_s)
         self.queue.add(max(0.0, request.scheduled_s - request.arrival_s))
         self.prefill.add(request.first_s - request.scheduled_s)
         self.decode.add(request.last_s - request.first_s)
@@ -197,6 +200,8 @@ class Stats(Collector):
         yield GaugeMetricFamily(
             "embedded:schedule_lag_seconds", "Lateness of a step's tokens, recent peak.", self.lag_s
         )
+        what = "Work that the busiest API process still has before it."
+        yield GaugeMetricFamily("embedded:front_end_backlog_seconds", what, self.front_end_backlog_s())
         what = "Lateness that was too large to catch up."
         yield CounterMetricFamily("embedded:schedule_written_off_seconds", what, self.written_off_s)
         busy_s = self.scheduler.counters.busy_s
