@@ -34,13 +34,13 @@ class EngineWatch:
 
     async def sample(self) -> bool:
         """One line for engine.jsonl; True when /metrics answered."""
-        now = self._now()
         try:
             values = await asyncio.wait_for(scrape(self._endpoint.session, f"{self._target.root}/metrics"), LIMIT_S)
         except (EngineError, TimeoutError, OSError) as error:
-            self._writer.engine(EngineSample(now, {}, f"{type(error).__name__}: {error}"[:200]))
+            self._writer.engine(EngineSample(self._now(), {}, f"{type(error).__name__}: {error}"[:200]))
             return False
-        self._writer.engine(EngineSample(now, values))
+        # Stamped when the answer is there: a busy front end reads the gauges last, just before it answers.
+        self._writer.engine(EngineSample(self._now(), values))
         return True
 
     async def _listening(self) -> bool:

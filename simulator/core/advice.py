@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from simulator.core.stats import P99_NEEDS, ratio
+from simulator.core.drift import is_drift
+from simulator.core.limit import FRONT_END
+from simulator.core.stats import ratio
 
 #: code -> (why it matters, what to do)
 REASONS: dict[str, tuple[str, str]] = {
     "client_limited": (
-        "past these limits the figures describe the load generator, so no comparison is drawn from this run",
+        "past these limits the figures describe the load generator: no verdict may be drawn from a comparison with it",
         "give the client idle cores or another machine, or lower the concurrency, and run again",
     ),
     "client_unknown": (
@@ -64,6 +66,14 @@ REASONS: dict[str, tuple[str, str]] = {
         "caches were cold again in the middle of the measurement",
         "read the engine's log for the cause and run again",
     ),
+    "other_users": (
+        "requests of others share the batch and the cache, so the figures are not of this traffic alone",
+        "measure a server that nobody else uses",
+    ),
+    "emulation_late": (
+        "the embedded engine got too little CPU to keep to its own cost model",
+        "leave it an idle core, or lower the concurrency; a real engine is not concerned",
+    ),
     "scrapes_failed": (
         "engine gauges cover only part of the run",
         "check that /metrics answers under load; a busy front end can starve it",
@@ -92,15 +102,13 @@ REASONS: dict[str, tuple[str, str]] = {
         "the recorded solution did not pass its check, so tools or workspace are not sound here",
         "see the sessions' `check`; run the tests of the task repositories",
     ),
-    "few_requests": (
-        "percentiles of few requests move from run to run by themselves; p99 is left out",
-        "lengthen the window, or repeat the run and compare in pairs",
-    ),
 }
 
 
-#: with fewer requests the halves differ by chance
-DRIFT_NEEDS = 20
+#: a negative front-end backlog below this share of what is in flight is more than sampling skew
+FOREIGN_SHARE = -0.10
+#: an emulation this late has too little CPU
+EMULATION_LATE_S = 0.020
 
 
 def _percent(share: float, digits: int = 1) -> str:
@@ -118,6 +126,7 @@ def warnings(summary: dict[str, Any], damage: dict[str, int]) -> list[dict[str, 
     for kind in ("agent", "synthetic"):
         if summary[kind] is not None:
             found += _traffic(kind, summary[kind])
+            found += _front_end(kind, summary["limit"][kind])
             found += _engine(kind, summary["engine"].get(kind), summary[kind])
     if summary["engine"]["failed_scrapes"]:
         found.append(warning("scrapes_failed", f"{summary['engine']['failed_scrapes']} scrapes of /metrics failed"))
@@ -138,8 +147,9 @@ def _traffic(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
     yield from _window(kind, part)
     yield from _requests(kind, part["requests"])
     yield from _tokens(kind, part)
-    if part["drift"] is not None and abs(part["drift"]) > 0.05 and part["requests"]["sent"] >= DRIFT_NEEDS:
-        yield warning("drift", f"{kind}: second half of the window {_percent(part['drift'])} tok/s against the first")
+    if is_drift(part["drift"], part["drift_margin"]):
+        what = f"{_percent(part['drift'])} (± {100 * part['drift_margin']:.1f}) tok/s against the first"
+        yield warning("drift", f"{kind}: second half of the window {what}")
     if kind == "agent":
         yield from _sessions(part)
 
@@ -157,8 +167,6 @@ def _requests(kind: str, requests: dict[str, Any]) -> Iterator[dict[str, str]]:
         yield warning("failures", f"{kind}: {requests['failed']} of {sent} requests failed")
     if requests["cancelled"] > 0.05 * sent:
         yield warning("censored", f"{kind}: {requests['cancelled']} of {sent} requests were cut off by the end")
-    if sent < P99_NEEDS:
-        yield warning("few_requests", f"{kind}: {sent} requests in the window, p99 needs {P99_NEEDS:,}")
 
 
 def _tokens(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
@@ -186,16 +194,27 @@ def _sessions(part: dict[str, Any]) -> Iterator[dict[str, str]]:
         yield warning("not_verified", f"{part['sessions']['refuted']} recorded solutions failed their check")
 
 
+def _front_end(kind: str, limit: dict[str, Any]) -> Iterator[dict[str, str]]:
+    if FRONT_END in limit["past"]:
+        told = [reason for reason in limit["reasons"] if "front" in reason]
+        yield warning("front_end_backlog", f"{kind}: {'; '.join(told)}")
+
+
 def _engine(kind: str, engine: dict[str, Any] | None, part: dict[str, Any]) -> Iterator[dict[str, str]]:
     if engine is None:
         return
     if engine["restarted"]:
-        yield warning("engine_restarted", f"{kind}: the engine's counters began again inside the window")
+        fell = ", ".join(engine["fallen"][:3])
+        yield warning(
+            "engine_restarted", f"{kind}: the engine began again inside the window" + f" ({fell} fell)" * bool(fell)
+        )
     if engine["preemptions"]:
         yield warning("preemptions", f"{kind}: {engine['preemptions']:.0f} preemptions in the window")
     behind = ratio(engine["backlog_mean"], part["in_flight_mean"])
-    if behind is not None and behind > 0.1 and engine["backlog_mean"] > 2:
-        yield warning("front_end_backlog", f"{kind}: {engine['backlog_mean']:.1f} open requests unknown to it")
+    if behind is not None and behind < FOREIGN_SHARE and engine["backlog_mean"] < -2:
+        yield warning("other_users", f"{kind}: the engine has {-engine['backlog_mean']:.1f} more requests than we sent")
+    if (engine["emulation_lag_s"] or 0) > EMULATION_LATE_S:
+        yield warning("emulation_late", f"{kind}: tokens {1e3 * engine['emulation_lag_s']:.0f} ms late (p95)")
     told = ratio(engine["output_tok_s"], part["output_tok_s"])
     sure = part["window"]["steady"] and part["window"]["length_s"] >= 20 and not engine["restarted"]
     if told is not None and abs(told - 1) > 0.05 and sure:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from simulator.core.latency import client_queue_s, ttft_s
+from simulator.core.limit import Signs
 from simulator.core.stats import describe, mean, quantile, ratio
 from simulator.core.table import Table
 from simulator.core.turns import turns_due
@@ -92,6 +93,22 @@ def client(samples: Sequence[Traffic]) -> dict[str, Any]:
         "agent": each.get("agent"),
         "synthetic": each.get("synthetic"),
     }
+
+
+def signs(health: dict[str, Any], engine: dict[str, Any] | None, part: dict[str, Any]) -> Signs:
+    """Of one kind of traffic: its health (as above), its engine gauges, its part of the summary."""
+    told = engine or {}
+    return Signs(
+        client=None if health["verdict"] == UNKNOWN else tuple(health["reasons"]),
+        in_flight=part["in_flight_mean"],
+        backlog=told.get("backlog_mean"),
+        running=told.get("running_mean"),
+        waiting=told.get("waiting_mean"),
+        kv_use=told.get("kv_use_mean"),
+        preemptions=told.get("preemptions"),
+        outside_s=health["ttft_minus_server_s"]["p50"],
+        ttft_s=part["ttft_s"]["p50"],
+    )
 
 
 def lateness_tail_s(row: dict[str, Any]) -> float | None:

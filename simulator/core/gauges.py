@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from simulator.core.record import EngineSample
-from simulator.core.stats import mean, quantile, ratio
+from simulator.core.stats import known, mean, quantile, ratio
 from simulator.core.table import Floats, Table
 from simulator.core.window import Window
 
@@ -19,6 +19,9 @@ DRAFTS, ACCEPTED = "vllm:spec_decode_num_drafts_total", "vllm:spec_decode_num_ac
 QUERIES, HITS = "vllm:prefix_cache_queries_total", "vllm:prefix_cache_hits_total"
 GENERATED, PREEMPTIONS = "vllm:generation_tokens_total", "vllm:num_preemptions_total"
 STARTED = "process_start_time_seconds"
+LAG = "embedded:schedule_lag_seconds"
+#: endings of sample names that only grow; histograms contribute their sum and count
+COUNTS = ("_total", "_count", "_sum")
 #: a pulse this near to a scrape tells what was in flight at that moment
 NEAR_S = 1.0
 
@@ -52,39 +55,69 @@ def acceptance_length(samples: Sequence[EngineSample]) -> float | None:
     return None if accepted is None else 1 + accepted
 
 
-def backlog(samples: Sequence[EngineSample], pulses: Table, kind: str | None = None) -> Floats:
+def open_by_records(requests: Table) -> Callable[[Floats], Floats]:
+    """How many requests were open (t_sent to t_end) at each of some times, of a run whose every request has its record:
+    exact, and all traffic, warm-up too, as the engine counts it."""
+    sent = requests["t_sent_s"]
+    begins, ends = np.sort(known(sent)), np.sort(known(requests["t_end_s"][np.isfinite(sent)]))
+
+    def at(t_s: Floats) -> Floats:
+        begun, ended = np.searchsorted(begins, t_s, side="right"), np.searchsorted(ends, t_s, side="right")
+        return (begun - ended).astype(np.float64)
+
+    return at
+
+
+def open_by_pulses(pulses: Table) -> Callable[[Floats], Floats]:
+    """The same as the client's nearest pulse says, for a run that was killed: what was open then left no record. NaN
+    without a pulse within a second."""
+
+    def at(t_s: Floats) -> Floats:
+        if not pulses.n:
+            return np.full(len(t_s), np.nan)
+        right = np.clip(np.searchsorted(pulses["t_s"], t_s), 1, max(pulses.n - 1, 1))
+        left = np.minimum(right - 1, pulses.n - 1)
+        right = np.minimum(right, pulses.n - 1)
+        nearest = np.where(t_s - pulses["t_s"][left] <= pulses["t_s"][right] - t_s, left, right)
+        close = np.abs(pulses["t_s"][nearest] - t_s) <= NEAR_S
+        return np.where(close, pulses["in_flight"][nearest], np.nan)
+
+    return at
+
+
+def backlog(samples: Sequence[EngineSample], open_at: Callable[[Floats], Floats]) -> Floats:
     """Front-end backlog at each scrape: requests the client has open minus those the engine says are running or
-    waiting; shape (k,), scrapes without a pulse within a second left out."""
-    beats = pulses if kind is None else pulses.where(pulses.text("kind").among(kind))
+    waiting; shape (k,). A scrape and the count are never of quite the same moment, so a single value may be off by the
+    requests that began or ended meanwhile, below 0 as well; the mean is not."""
     seen = [s for s in samples if RUNNING in s.values and WAITING in s.values]
-    if not seen or not beats.n:
-        return np.zeros(0)
-    at = np.array([s.t_s for s in seen])
-    inside = np.array([s.values[RUNNING] + s.values[WAITING] for s in seen])
-    right = np.clip(np.searchsorted(beats["t_s"], at), 1, max(beats.n - 1, 1))
-    left = np.minimum(right - 1, beats.n - 1)
-    right = np.minimum(right, beats.n - 1)
-    nearest = np.where(at - beats["t_s"][left] <= beats["t_s"][right] - at, left, right)
-    close = np.abs(beats["t_s"][nearest] - at) <= NEAR_S
-    difference: Floats = (beats["in_flight"][nearest] - inside)[close]
-    return difference
+    at = np.array([s.t_s for s in seen], dtype=np.float64)
+    inside = np.array([s.values[RUNNING] + s.values[WAITING] for s in seen], dtype=np.float64)
+    return known(open_at(at) - inside)
+
+
+def fallen(samples: Sequence[EngineSample]) -> list[str]:
+    """Counters that went backward: the engine, or the process that counts for it, began again."""
+    names = {name for s in samples for name in s.values if name.endswith(COUNTS)}
+    return sorted(
+        name
+        for name in names
+        if any(b < a for a, b in itertools.pairwise([s.values[name] for s in samples if name in s.values]))
+    )
 
 
 def restarted(samples: Sequence[EngineSample]) -> bool:
     starts = {s.values[STARTED] for s in samples if STARTED in s.values}
-    fell = any(
-        b.values[GENERATED] < a.values[GENERATED]
-        for a, b in itertools.pairwise(samples)
-        if GENERATED in a.values and GENERATED in b.values
-    )
-    return len(starts) > 1 or fell
+    return len(starts) > 1 or bool(fallen(samples))
 
 
-def engine(samples: Sequence[EngineSample], window: Window, pulses: Table, kind: str) -> dict[str, Any] | None:
+def engine(
+    samples: Sequence[EngineSample], window: Window, open_at: Callable[[Floats], Floats]
+) -> dict[str, Any] | None:
     """Gauges and counter growth over a window; None when nothing was scraped inside it.
 
     {scrapes, running_mean, running_max, waiting_mean, waiting_max, kv_use_mean, kv_use_max, prefix_hit_share,
-    preemptions, acceptance_length, output_tok_s, backlog_mean, backlog_p95, restarted}; shares are 0 to 1.
+    preemptions, acceptance_length, output_tok_s, backlog_mean, backlog_p95, emulation_lag_s, restarted, fallen}; shares
+    are 0 to 1. emulation_lag_s: how late an emulated engine's tokens went out, p95. fallen: counters that went back.
     """
     chosen = within(samples, window)
     inside = [s for s in chosen if s.t_s >= window.start_s]
@@ -94,7 +127,7 @@ def engine(samples: Sequence[EngineSample], window: Window, pulses: Table, kind:
     def gauge(name: str) -> Floats:
         return np.array([s.values[name] for s in inside if name in s.values], dtype=np.float64)
 
-    behind = backlog(inside, pulses, kind)
+    behind = backlog(inside, open_at)
     made = increase(chosen, GENERATED)
     return {
         "scrapes": len(inside),
@@ -110,5 +143,7 @@ def engine(samples: Sequence[EngineSample], window: Window, pulses: Table, kind:
         "output_tok_s": None if made is None else ratio(*made),
         "backlog_mean": mean(behind),
         "backlog_p95": quantile(behind, 0.95),
+        "emulation_lag_s": quantile(gauge(LAG), 0.95),
         "restarted": restarted(chosen),
+        "fallen": fallen(chosen),
     }

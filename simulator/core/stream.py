@@ -20,7 +20,8 @@ MAX_CALLS, MAX_TOK = 256, 100_000_000
 class Reading:
     """times_s: arrival of each output chunk; tokens: tokens in each (server's own count when `source` is
     "continuous", else spread evenly). first_answer_s: first chunk that is not reasoning. finish: finish_reason or "".
-    malformed: what could not be parsed, or "". text, reasoning, tool_calls: what was said, joined."""
+    malformed: what could not be parsed, or "". text, reasoning, tool_calls: what was said, joined. server_ttft_s: queue
+    and prefill by the engine's own clock, where it sends per-request metrics (vLLM 0.25 and later, if asked to)."""
 
     times_s: list[float] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
@@ -106,6 +107,8 @@ class StreamReader:
             error = chunk["error"]
             reading.error = error if isinstance(error, dict) else {"message": str(error)}
             return
+        if chunk.get("metrics"):
+            reading.server_ttft_s = _server_ttft_s(chunk["metrics"])
         usage = chunk.get("usage")
         carried = False
         for choice in choices:
@@ -164,6 +167,20 @@ def _usage(reading: Reading, usage: dict[str, Any]) -> None:
     details = usage.get("completion_tokens_details") or {}
     if details.get("reasoning_tokens") is not None:
         reading.reasoning_tok = _tok(details["reasoning_tokens"], None)
+
+
+def _server_ttft_s(metrics: Any) -> float | None:
+    """vLLM counts its time to first token from scheduling on, so the time in its queue is added. Another shape, or no
+    such figures, is None: they are an extra, and no reply is malformed for the want of them."""
+    if not isinstance(metrics, dict):
+        return None
+    total_ms = 0.0
+    for name in ("queue_time_ms", "time_to_first_token_ms"):
+        part = metrics.get(name)
+        if isinstance(part, bool) or not isinstance(part, (int, float)) or not part >= 0:
+            return None
+        total_ms += part
+    return total_ms / 1e3
 
 
 def _tok(claimed: Any, before: int | None) -> int | None:

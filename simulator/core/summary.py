@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from simulator.core.advice import warnings
-from simulator.core.certify import client
-from simulator.core.gauges import HITS, QUERIES, engine, increase, within
+from simulator.core.certify import client, signs
+from simulator.core.drift import drift
+from simulator.core.gauges import HITS, QUERIES, engine, increase, open_by_pulses, open_by_records, within
 from simulator.core.goodput import goodput
 from simulator.core.groups import groups
 from simulator.core.latency import latencies
+from simulator.core.limit import limit
 from simulator.core.run import KINDS, RunData
 from simulator.core.sessions import outcomes, wall
 from simulator.core.stats import ratio
@@ -28,10 +30,11 @@ SOURCES = ("usage", "continuous", "counted", "none")
 
 
 def summarise(run: RunData, *, slo: Mapping[str, float] | None = None) -> dict[str, Any]:
-    """{"schema", "agent", "synthetic", "client", "engine", "warnings"}: plain numbers, texts, lists and None; never
-    NaN. slo: objectives for goodput, instead of the run's own. A kind of traffic that was not sent is None."""
+    """{"schema", "agent", "synthetic", "client", "engine", "limit", "warnings"}: plain numbers, texts, lists and None;
+    never NaN. slo: objectives for goodput, instead of the run's own. A kind of traffic that was not sent is None."""
     samples = [sample for kind in KINDS if (sample := traffic(run, kind)) is not None]
-    scraped = {s.kind: engine(run.engine, s.window, run.pulses, s.kind) for s in samples}
+    open_at = open_by_records(run.requests) if run.ended else open_by_pulses(run.pulses)
+    scraped = {s.kind: engine(run.engine, s.window, open_at) for s in samples}
     parts = {s.kind: _traffic(s, run.slo if slo is None else slo, scraped[s.kind]) for s in samples}
     summary: dict[str, Any] = {
         "schema": SCHEMA,
@@ -43,6 +46,10 @@ def summarise(run: RunData, *, slo: Mapping[str, float] | None = None) -> dict[s
             "synthetic": scraped.get("synthetic"),
             "failed_scrapes": sum(bool(sample.error) for sample in run.engine),
         },
+    }
+    summary["limit"] = {
+        kind: limit(signs(summary["client"][kind], scraped.get(kind), parts[kind])) if kind in parts else None
+        for kind in KINDS
     }
     summary["warnings"] = warnings(summary, dict(run.damage))
     return summary
@@ -58,6 +65,7 @@ def _traffic(sample: Traffic, slo: Mapping[str, float], scraped: dict[str, Any] 
         "requests": _counts(sample.sent),
         "errors": errors(sample.sent),
         **rate,
+        **drift(sample),
         "uncached_input_tok_s": uncached,
         "cached_share": hits,
         **latencies(sample),

@@ -82,23 +82,14 @@ def _delivering(sample: Traffic) -> Mask:
 
 
 def rates(sample: Traffic) -> dict[str, Any]:
-    """Tokens a second in the window and beside it. A prompt is placed at its request's first output.
-
-    drift: (second half / first half) - 1 of output tokens, over the part of the window in which requests were still
-    being sent: a fixed number of requests leaves a tail that is no drift. None without a steady window, or when that
-    part is less than half of it.
-    """
+    """Tokens a second in the window and beside it. A prompt is placed at its request's first output."""
     window = sample.window
-    sending_s = _still_sending_s(sample)
-    marks = [window.start_s, (window.start_s + sending_s) / 2, sending_s, window.end_s]
-    arrived = tokens_between(sample, np.array([-np.inf, *marks, np.inf]))
-    output = float(arrived[1:4].sum() if window.steady else arrived.sum())
+    arrived = tokens_between(sample, np.array([-np.inf, window.start_s, window.end_s, np.inf]))
+    output = float(arrived[1] if window.steady else arrived.sum())
     prompts, planned = prompt_tok(sample.every.where(_delivering(sample)))
     prompt = float(np.nansum(prompts)) if np.isfinite(prompts).any() else None
     lost = sample.sent.where(failed(sample.sent))["output_tok"]
     spoke = bool((~failed(sample.every) & np.isfinite(sample.every["t_last_s"])).any())
-    steady = window.steady and sending_s - window.start_s >= window.length_s / 2
-    against = ratio(float(arrived[2]), float(arrived[1])) if steady else None
     return {
         "output_tok": output if spoke else None,
         "output_tok_s": ratio(output, window.length_s) if spoke else None,
@@ -108,12 +99,11 @@ def rates(sample: Traffic) -> dict[str, Any]:
         "total_tok_s": ratio(None if prompt is None or not spoke else prompt + output, window.length_s),
         "prompts_planned": planned,
         "failed_output_tok": finite(np.nansum(lost)) if len(lost) else 0.0,
-        "drift": None if against is None else against - 1,
         "in_flight_mean": in_flight(sample),
     }
 
 
-def _still_sending_s(sample: Traffic) -> float:
+def still_sending_s(sample: Traffic) -> float:
     """When the window's last request was sent; its end when none was."""
     window, sends = sample.window, known(sample.sent["t_sent_s"])
     last = float(sends.max()) if len(sends) else window.end_s

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from fixtures_fold import failure, pulse, reply, run_of, scrape, session, tool
 
 from simulator.core.certify import client, lateness_tail_s
-from simulator.core.gauges import acceptance_length, backlog, engine, increase, within
+from simulator.core.gauges import (
+    acceptance_length,
+    backlog,
+    engine,
+    fallen,
+    increase,
+    open_by_pulses,
+    open_by_records,
+    restarted,
+    within,
+)
 from simulator.core.record import EngineSample, Pulse
 from simulator.core.sessions import adds_up, outcomes, wall
 from simulator.core.table import table_of
@@ -116,15 +127,40 @@ def gauges(t_s: float, running: float, waiting: float, **values: float) -> Engin
 def test_front_end_backlog_is_what_the_engine_does_not_know() -> None:
     pulses = table_of(Pulse, [pulse(t / 2, in_flight=32) for t in range(20, 40)])
     samples = [gauges(10.2, 2, 0), gauges(11.2, 30, 2), gauges(15.1, 20, 4), gauges(60.0, 0, 0)]
-    assert backlog(samples, pulses).tolist() == [30, 0, 8]
-    assert backlog(samples, pulses, "synthetic").tolist() == []
-    assert backlog([], pulses).tolist() == []
+    assert backlog(samples, open_by_pulses(pulses)).tolist() == [30, 0, 8]
+    assert backlog(samples, open_by_pulses(table_of(Pulse, []))).tolist() == []
+    assert backlog([], open_by_pulses(pulses)).tolist() == []
 
 
 @pytest.mark.parametrize("beats", [1, 2])
 def test_backlog_with_hardly_any_pulses(beats: int) -> None:
     pulses = table_of(Pulse, [pulse(10.0 + t, in_flight=5) for t in range(beats)])
-    assert backlog([gauges(10.1, 1, 1)], pulses).tolist() == [3]
+    assert backlog([gauges(10.1, 1, 1)], open_by_pulses(pulses)).tolist() == [3]
+
+
+def test_records_tell_exactly_what_was_open() -> None:
+    never = reply(1.0, t_sent_s=None, t_end_s=9.0, outcome="failed", error="refused")
+    requests = run_of(
+        reply(1.0, [(2_000, 1)]), reply(2.0, [(2_000, 1)], purpose="warmup"), reply(3.5, [(100, 1)]), never
+    ).requests  # fmt: skip
+    at = np.array([0.5, 1.0, 2.5, 3.2, 3.55, 5.0])
+    assert open_by_records(requests)(at).tolist() == [0, 1, 2, 1, 2, 0]
+    assert backlog([gauges(2.5, 1, 0), gauges(3.2, 2, 0)], open_by_records(requests)).tolist() == [1, -1]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "fell"),
+    [
+        ("num_preemptions_total", (4, 9, 1), True),
+        ("time_to_first_token_seconds_count", (4, 4, 0), True),
+        ("generation_tokens_total", (4, 4, 5), False),
+        ("num_requests_running", (4, 4, 1), False),  # a gauge may fall
+        ("kv_cache_usage_perc", (0.9, 0.1, 0.2), False),
+    ],
+)
+def test_only_a_counter_that_goes_backward_is_a_restart(name: str, values: tuple[float, ...], fell: bool) -> None:
+    samples = [scrape(11.0 + i, **{name: value}) for i, value in enumerate(values)]
+    assert restarted(samples) == fell and fallen(samples) == [f"vllm:{name}"] * fell
 
 
 def test_engine_over_the_window() -> None:
@@ -138,13 +174,13 @@ def test_engine_over_the_window() -> None:
                prefix_cache_hits_total=90, num_preemptions_total=4),
         gauges(21.0, 90, 90, kv_cache_usage_perc=1.0),
     ]  # fmt: skip
-    row = engine(samples, Window(10.0, 20.0, True), table_of(Pulse, []), "agent")
+    row = engine(samples, Window(10.0, 20.0, True), open_by_pulses(table_of(Pulse, [])))
     assert row is not None
     assert (row["scrapes"], row["running_mean"], row["waiting_max"]) == (2, 5.0, 3.0)
     assert (row["kv_use_mean"], row["kv_use_max"]) == (0.5, 0.75)
     assert (row["prefix_hit_share"], row["preemptions"], row["output_tok_s"]) == (0.9, 3.0, 100.0)
     assert row["backlog_mean"] is None and row["restarted"] is False
-    assert engine(samples[:1], Window(10.0, 20.0, True), table_of(Pulse, []), "agent") is None
+    assert engine(samples[:1], Window(10.0, 20.0, True), open_by_pulses(table_of(Pulse, []))) is None
 
 
 HEALTHY = [pulse(10 + t / 2, loop_lag_s=0.002, cpu_share=0.3) for t in range(20)]

@@ -174,3 +174,24 @@ JSON = st.recursive(
 def test_no_json_raises(value: object) -> None:
     reading = read_stream([(0.0, b"data: " + orjson.dumps(value) + b"\n\n")])
     assert reading.output_tok is None or reading.output_tok >= 0
+
+
+@pytest.mark.parametrize(
+    ("metrics", "ttft_s"),
+    [
+        # vLLM's time to first token starts when the request is scheduled: its queue comes on top
+        ({"time_to_first_token_ms": 85.0, "queue_time_ms": 15.0, "generation_time_ms": 900.0}, 0.1),
+        ({"time_to_first_token_ms": 85.0, "queue_time_ms": 0}, 0.085),
+        ({"time_to_first_token_ms": 85.0}, None),
+        ({"time_to_first_token_ms": None, "queue_time_ms": None}, None),
+        ({"time_to_first_token_ms": -3.0, "queue_time_ms": 1.0}, None),
+        ({"time_to_first_token_ms": True, "queue_time_ms": 1.0}, None),
+        ({}, None),
+        ("slow", None),
+        ([1], None),
+    ],
+)
+def test_the_engines_own_ttft(metrics: object, ttft_s: float | None) -> None:
+    reading = read_stream([(1.0, sse(delta(content="a"), delta("stop"))), (2.0, sse({**USAGE, "metrics": metrics}))])
+    assert reading.server_ttft_s == (None if ttft_s is None else pytest.approx(ttft_s))
+    assert not reading.malformed and reading.output_tok == 6

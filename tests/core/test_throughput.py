@@ -80,20 +80,6 @@ def test_in_flight_is_a_mean_over_time() -> None:
     assert in_flight(sample(reply(5.0, [(10_000, 1)]), reply(12.0, [(2_000, 1)]), windows=WINDOW)) == pytest.approx(0.7)
 
 
-@pytest.mark.parametrize(("late", "expected"), [(2, 0.0), (3, 0.5), (1, -0.5)])
-def test_drift_between_the_halves(late: int, expected: float) -> None:
-    replies = [reply(10.0 + i, [(500, 2 if i < 5 else late)]) for i in range(10)]
-    sent_last = reply(19.99, [(5_000, 9)])
-    assert rates(sample(*replies, sent_last, windows=WINDOW))["drift"] == pytest.approx(expected)
-
-
-def test_a_tail_is_no_drift() -> None:
-    wave = [reply(10.0 + t, [(100, 1)] + [(100, 1)] * 29) for t in (0.0, 3.0, 6.0)]
-    sent_once = {"agent": (10.0, 19.0)}
-    assert rates(sample(*wave, windows=sent_once))["drift"] == pytest.approx(0.0, abs=0.05)
-    assert rates(sample(wave[0], windows=WINDOW))["drift"] is None
-
-
 def test_cached_share_of_first_and_later_turns() -> None:
     def turn(session: str, turn: int, cached_tok: int | None, **fields: Any) -> Reply:
         return reply(11.0 + turn, [(10, 1)], session=session, turn=turn, cached_tok=cached_tok, **fields)

@@ -16,7 +16,7 @@ from simulator.engine.embedded.protocol import ApiError, Ask, check_model, overf
 from simulator.engine.embedded.replies import Replies, Reply
 from simulator.engine.embedded.request import Request
 from simulator.engine.embedded.runner import Runner
-from simulator.engine.embedded.stream import Stream, Whole, envelope, usage
+from simulator.engine.embedded.stream import Stream, Whole, envelope, timings, usage
 
 #: texts longer than this are tokenised in a thread, so that steps do not wait (about 1 ms)
 INLINE_CHARS = 20_000
@@ -113,7 +113,7 @@ class Generator:
             self.runner.abort(work)
         head = envelope(chat=ask.chat, chunk=False, key=work.key, created=int(time.time()), model=self.params.model)
         spent = usage(work.prompt_tok, work.cached_tok, reply.n_tok)
-        body = {**head, "choices": [sink.choice(chat=ask.chat)], "usage": spent}
+        body = {**head, "choices": [sink.choice(chat=ask.chat)], "usage": spent, "metrics": timings(work)}
         return web.Response(body=orjson.dumps(body), content_type="application/json")
 
     async def _stream(
@@ -153,7 +153,8 @@ class Generator:
             self.runner.abort(work)
         end = b"data: [DONE]\n\n"
         if ask.include_usage:
-            last = {**head, "choices": [], "usage": usage(work.prompt_tok, work.cached_tok, reply.n_tok)}
+            spent = usage(work.prompt_tok, work.cached_tok, reply.n_tok)
+            last = {**head, "choices": [], "usage": spent, "metrics": timings(work)}
             end = b"data: " + orjson.dumps(last) + b"\n\n" + end
         await response.write_eof(end)
         return response

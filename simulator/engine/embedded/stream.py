@@ -10,6 +10,7 @@ from typing import Protocol
 import orjson
 
 from simulator.engine.embedded.replies import Reply, join_text
+from simulator.engine.embedded.request import Request
 
 #: unread bytes at which a client counts as gone
 MAX_UNREAD_BYTES = 8 << 20
@@ -31,6 +32,21 @@ def usage(prompt_tok: int, cached_tok: int, output_tok: int) -> dict[str, object
         "completion_tokens": output_tok,
         "prompt_tokens_details": {"cached_tokens": cached_tok},
     }
+
+
+def timings(work: Request) -> dict[str, float]:
+    """An ended request's own times, as vLLM's `--enable-per-request-metrics` puts them beside a reply's usage."""
+    decode_s, whole_s = work.last_s - work.first_s, work.last_s - work.scheduled_s
+    told = {
+        "time_to_first_token_ms": 1e3 * (work.first_s - work.scheduled_s),
+        "generation_time_ms": 1e3 * decode_s,
+        "queue_time_ms": 1e3 * max(0.0, work.scheduled_s - work.arrival_s),
+    }
+    if work.emitted_tok > 1:
+        told["mean_itl_ms"] = 1e3 * decode_s / (work.emitted_tok - 1)
+    if whole_s > 0:
+        told["tokens_per_second"] = work.emitted_tok / whole_s
+    return told
 
 
 def envelope(*, chat: bool, chunk: bool, key: str, created: int, model: str) -> dict[str, object]:

@@ -1,0 +1,122 @@
+"""Where the limit is: in the client, in the engine's front end (its API process), in the engine behind it, or nowhere.
+
+One rule for the live view, the last screen and the report, over means of one kind of traffic. What lies nearer to the
+client hides what lies behind it: a client at its limit cannot see whether the engine is at its own as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+CLIENT, FRONT_END, ENGINE, NONE, UNKNOWN = "client", "engine front end", "engine", "none", "unknown"
+
+#: mean requests that wait in a place, before it counts as a limit: so many, and such a share of those in flight
+BACKLOG_LEAST, BACKLOG_SHARE = 2.0, 0.10
+WAITING_LEAST, WAITING_SHARE = 1.0, 0.05
+#: share of the KV cache in use, mean, at which new requests have to wait for old ones
+KV_FULL = 0.95
+#: a first token this much later at the client than in the engine: seconds, and share of the client's TTFT (medians)
+OUTSIDE_S, OUTSIDE_SHARE = 0.050, 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What is known of one kind of traffic over a span; None: not known. Requests are means over time.
+
+    client: why the client is past its limits, () when it is not, None when its health was not recorded. in_flight: open
+    at the client; backlog: of those, neither running nor waiting in the engine (a little below 0 by sampling skew);
+    kv_use: share. outside_s: median of the client's TTFT less the engine's own, ttft_s: median of the client's.
+    """
+
+    client: tuple[str, ...] | None = None
+    in_flight: float | None = None
+    backlog: float | None = None
+    running: float | None = None
+    waiting: float | None = None
+    kv_use: float | None = None
+    preemptions: float | None = None
+    outside_s: float | None = None
+    ttft_s: float | None = None
+
+
+def limit(signs: Signs) -> dict[str, Any]:
+    """{where, past, reasons, figures}. where: one of "client", "engine front end", "engine", "none" (the offered load
+    sets the throughput) and "unknown". past: all places past their limits, nearest to the client first. reasons: a
+    sentence for each sign; figures: the numbers that were judged."""
+    found = [(CLIENT, list(signs.client or ())), (FRONT_END, _front_end(signs)), (ENGINE, _engine(signs))]
+    past = [place for place, reasons in found if reasons]
+    missing = _missing(signs)
+    if past[:1] == [CLIENT]:
+        where = CLIENT
+    elif missing:
+        where = UNKNOWN
+    else:
+        where = past[0] if past else NONE
+    reasons = [reason for _, told in found for reason in told]
+    if where == UNKNOWN:
+        reasons = [*missing, *reasons]
+    elif where == NONE:
+        reasons = [_at_ease(signs)]
+    return {"where": where, "past": past, "reasons": reasons, "figures": _figures(signs)}
+
+
+def _missing(signs: Signs) -> list[str]:
+    lacks = []
+    if signs.client is None:
+        lacks.append("the client's health was not recorded")
+    if signs.running is None or signs.waiting is None:
+        lacks.append("the engine does not tell what it runs and what waits (/metrics)")
+    return lacks
+
+
+def _front_end(signs: Signs) -> list[str]:
+    found = []
+    behind, open_ = signs.backlog, signs.in_flight
+    # Requests that wait for the scheduler show that the front end has handed on more than the engine can take.
+    if behind is not None and open_ and behind > max(BACKLOG_LEAST, BACKLOG_SHARE * open_, signs.waiting or 0.0):
+        found.append(
+            f"{behind:.1f} of {open_:.1f} open requests are neither running nor waiting in the engine (front-end "
+            f"backlog, limit {max(BACKLOG_LEAST, BACKLOG_SHARE * open_):.1f})"
+        )
+    late, whole = signs.outside_s, signs.ttft_s
+    if late is not None and whole is not None and late > max(OUTSIDE_S, OUTSIDE_SHARE * whole):
+        found.append(
+            f"first tokens reach the client {1e3 * late:.0f} ms after the engine has them (median; TTFT "
+            f"{1e3 * whole:.0f} ms): its front end or the network"
+        )
+    return found
+
+
+def _engine(signs: Signs) -> list[str]:
+    found = []
+    waiting, kv_use = signs.waiting, signs.kv_use
+    full = kv_use is not None and kv_use > KV_FULL
+    if waiting is not None and waiting > max(WAITING_LEAST, WAITING_SHARE * (signs.in_flight or 0.0)):
+        place = "the KV cache" if full else "the batch"
+        found.append(f"{waiting:.1f} requests wait for a place in {place} while {signs.running or 0:.1f} run")
+    if full:
+        found.append(f"the KV cache is {100 * (kv_use or 0):.0f} % in use, limit {100 * KV_FULL:.0f} %")
+    if signs.preemptions:
+        found.append(f"{signs.preemptions:.0f} requests were preempted for want of KV cache")
+    return found
+
+
+def _at_ease(signs: Signs) -> str:
+    kv = "" if signs.kv_use is None else f", its KV cache is {100 * signs.kv_use:.0f} % in use"
+    return (
+        f"the engine takes requests as they come ({signs.running or 0:.1f} run, {signs.waiting or 0:.1f} wait{kv}): "
+        "the offered load sets the throughput"
+    )
+
+
+def _figures(signs: Signs) -> dict[str, float | None]:
+    return {
+        "in_flight": signs.in_flight,
+        "backlog": signs.backlog,
+        "running": signs.running,
+        "waiting": signs.waiting,
+        "kv_use": signs.kv_use,
+        "preemptions": signs.preemptions,
+        "ttft_minus_server_s": signs.outside_s,
+    }
