@@ -50,7 +50,14 @@ def sim(server: Server, folder: Path, *, streams: int, requests: int, tok: int, 
 
 
 def matched(
-    outcome: Outcome, truths: Sequence[dict[str, Any]], *, streams: int, requests: int, tok: int, model: str, seed: int = 7
+    outcome: Outcome,
+    truths: Sequence[dict[str, Any]],
+    *,
+    streams: int,
+    requests: int,
+    tok: int,
+    model: str,
+    seed: int = 7,
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """(our record, the server's truth) of each request, found by the body that was sent."""
     shape = SyntheticShape(512, tok, streams, requests, 0, seed, model, FIRST_ID, LAST_ID, 900.0)

@@ -42,7 +42,12 @@ def write(folder: Path) -> Path:
         "clean_up_tokenization_spaces": False,
         "chat_template": "{% for m in messages %}{{ m['content'] }} {% endfor %}",
     }
-    shape = {"model_type": "gpt2", "vocab_size": len(vocabulary), "n_positions": 131_072, "architectures": ["GPT2LMHeadModel"]}
+    shape = {
+        "model_type": "gpt2",
+        "vocab_size": len(vocabulary),
+        "n_positions": 131_072,
+        "architectures": ["GPT2LMHeadModel"],
+    }
     for name, content in (("tokenizer.json", tokenizer), ("tokenizer_config.json", settings), ("config.json", shape)):
         (folder / name).write_text(json.dumps(content))
     return folder
