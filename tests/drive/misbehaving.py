@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import orjson
 from aiohttp import web
@@ -73,9 +73,10 @@ class Script:
     async def stream(self, request: web.Request, word: str) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        while word == "trickle":
-            await response.write(b": still here\n\n")
-            await asyncio.sleep(0.02)
+        with suppress(ConnectionError):
+            while word == "trickle":
+                await response.write(b": still here\n\n")
+                await asyncio.sleep(0.02)
         for n in range(1, self.tokens + 1):
             if word == "empty":
                 break

@@ -65,10 +65,10 @@ async def test_a_sub_agent_s_request_leaves_its_slot_s_row_alone() -> None:
 
 
 async def test_a_server_that_trickles_for_ever_meets_the_total_limit() -> None:
-    record, _ = await send(Script(lambda s, n: "trickle"), job(), timeout_s=0.1)
+    record, _ = await send(Script(lambda s, n: "trickle"), job(), timeout_s=0.5)
     assert (record.error, record.status, record.chunks) == ("timeout", 200, 0)
-    assert f"had not ended after {TOTAL_TIMES * 0.1:g} s" in record.detail
-    assert record.t_end_s - record.t_call_s >= TOTAL_TIMES * 0.1
+    assert f"had not ended after {TOTAL_TIMES * 0.5:g} s" in record.detail
+    assert record.t_end_s - record.t_call_s >= TOTAL_TIMES * 0.5
 
 
 @pytest.mark.parametrize(
