@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 
 from simulator import tokenizer
+from simulator.cli.arrivals import open_load
 from simulator.cli.hosted import HostedTools
 from simulator.cli.target import Target
 from simulator.cli.watching import EngineWatch
@@ -29,6 +30,7 @@ from simulator.drive.clock import RunClock
 from simulator.drive.endpoint import Endpoint
 from simulator.drive.load import Load, LoadResult, LoadShape
 from simulator.drive.meter import Meter
+from simulator.drive.openload import OpenLoad
 from simulator.drive.sender import Job, Sender
 from simulator.drive.session import Stage
 from simulator.drive.synthetic import Synthetic, SyntheticResult, SyntheticShape
@@ -224,6 +226,21 @@ class Conductor:
             paced=scenario.tools == "paced",
             forced=scenario.output.forced,
         )
+        work = Planned(planning)
+        waiting = asyncio.create_task(self._until_planned(work))
+        try:
+            result = await self._load(stage, work).run()
+        finally:
+            waiting.cancel()
+        if waiting.done() and not waiting.cancelled():
+            waiting.result()  # what went wrong while planning
+        self._note(result)
+        self.ending.ran_dry, self.ending.unverified = result.ran_dry, result.unverified
+
+    def _load(self, stage: Stage, work: Planned) -> Load | OpenLoad:
+        scenario = self._scenario
+        if scenario.arrival.open:
+            return open_load(scenario, stage, work, self._interrupt, self._writer)
         shape = LoadShape(
             slots=scenario.sessions,
             window_s=scenario.window_s,
@@ -231,16 +248,7 @@ class Conductor:
             limit_s=scenario.time_limit_s,
             session_starts_per_s=scenario.arrival.session_starts_per_s,
         )
-        work = Planned(planning)
-        waiting = asyncio.create_task(self._until_planned(work))
-        try:
-            result = await Load(stage, shape, work, self._interrupt).run()
-        finally:
-            waiting.cancel()
-        if waiting.done() and not waiting.cancelled():
-            waiting.result()  # what went wrong while planning
-        self._note(result)
-        self.ending.ran_dry, self.ending.unverified = result.ran_dry, result.unverified
+        return Load(stage, shape, work, self._interrupt)
 
     async def _until_planned(self, work: Planned) -> None:
         """Opens the way to the window when all sessions are planned; a failure ends the run and is told."""

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from simulator import tokenizer
+from simulator.cli.arrivals import with_traces
 from simulator.cli.planning import plan
 from simulator.cli.screen import PlanningScreen
 from simulator.core.scenario_file import parse
@@ -18,7 +19,7 @@ MODEL = "embedded-30b-a3b"
 
 
 def main(text: str, source: Path, overrides: tuple[str, ...]) -> int:
-    scenario = parse(text, str(source), overrides)
+    scenario = with_traces(parse(text, str(source), overrides), source)
     if not scenario.sessions:
         raise UsageError(f"{source} has no agents to plan: its `sessions` is 0")
     with PlanningScreen(plain=False) as screen:

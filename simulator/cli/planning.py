@@ -27,8 +27,19 @@ from simulator.drive.toolbox import Toolbox
 from simulator.drive.workspace import Repository
 from simulator.drive.zygote import ZygoteRunner
 from simulator.errors import SimError
-from simulator.store.plans import PlanFolder, PlannedSession, hold, open_plans, prune, save_index, save_session
+from simulator.store.plans import (
+    PlanFolder,
+    PlannedSession,
+    clear_unlisted,
+    growing,
+    hold,
+    open_plans,
+    prune,
+    save_index,
+    save_session,
+)
 from simulator.tasks import catalog, pace
+from simulator.tasks.breadth import planned_as, planned_slots
 from simulator.tasks.mix import SessionSpec, draw, needed_s
 from simulator.tasks.recording import Terms, record, shown_dir
 
@@ -55,10 +66,15 @@ def plan(scenario: Scenario, model: str, progress: Progress) -> PlanFolder:
 
 class Planning:
     """Plans in the background. A run can begin once every slot has its first session; the later ones are made while
-    the histories of the first are prefilled, before anything is measured."""
+    the histories of the first are prefilled, before anything is measured.
 
-    def __init__(self, scenario: Scenario, model: str, progress: Progress) -> None:
-        self._scenario, self._model, self._progress = scenario, model, progress
+    slots: of the scenario, counted from the first; None, all. A cached plan of fewer slots is grown, so that several
+    loads of one scenario share their sessions."""
+
+    def __init__(self, scenario: Scenario, model: str, progress: Progress, slots: int | None = None) -> None:
+        self._slots = planned_slots(scenario) if slots is None else slots
+        self._scenario = scenario = planned_as(scenario)
+        self._model, self._progress = model, progress
         self._first, self._stop = threading.Event(), threading.Event()
         self._failed: BaseException | None = None
         self.abandoned = False
@@ -68,13 +84,17 @@ class Planning:
             found = open_plans(kept)
             if found is not None:
                 os.utime(kept)
-                self.folder, self._held = found, hold(kept)
-                self._first.set()
-                progress(len(found.sessions), len(found.sessions))
-                return
-        root.mkdir(parents=True, exist_ok=True)
-        self.folder = PlanFolder(Path(tempfile.mkdtemp(prefix=f"{key}.", dir=root)), ())
-        self._held = hold(self.folder.path)
+                self.folder, self._held = found.first(self._slots), hold(kept)
+                if found.slots >= self._slots:
+                    self._first.set()
+                    progress(len(self.folder.sessions), len(self.folder.sessions))
+                    return
+                break
+        else:
+            root.mkdir(parents=True, exist_ok=True)
+            self.folder = PlanFolder(Path(tempfile.mkdtemp(prefix=f"{key}.", dir=root)), ())
+            self._held = hold(self.folder.path)
+        self._grown = bool(self.folder.sessions)
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
@@ -110,24 +130,36 @@ class Planning:
     def _work(self) -> None:
         folder = self.folder.path
         try:
-            self._build()
-            save_index(self.folder)
+            with growing(folder):
+                if self._grown:
+                    self._look_again()
+                if self.folder.slots < self._slots:
+                    self._build(self.folder.slots)
+                    save_index(self.folder)
             prune(cache_root(), KEEP)
         except BaseException as error:  # raised where it is waited for
             self._failed = error
-            shutil.rmtree(folder, ignore_errors=True)
+            if not self._grown:
+                shutil.rmtree(folder, ignore_errors=True)
         finally:
             self._first.set()
 
-    def _build(self) -> None:
-        """Sessions are added to a slot until it has work for the whole run; first ones first."""
+    def _look_again(self) -> None:
+        """Another process may have grown the folder meanwhile, or died while it did."""
+        found = open_plans(self.folder.path)
+        if found is None:
+            raise SimError(f"{self.folder.path} was changed by another process; run it again")
+        clear_unlisted(found)
+        for row in found.first(self._slots).sessions:
+            self.folder.add(row)
+
+    def _build(self, planned: int) -> None:
+        """Sessions are added to each slot from `planned` on until it has work for the whole run; first ones first."""
         scenario, job = self._scenario, _Job(self._scenario, self._model, self.folder.path)
-        needed = needed_s(scenario)
-        covered, given, firsts = [0.0] * scenario.sessions, [1] * scenario.sessions, 0
+        needed, new = needed_s(scenario), range(planned, self._slots)
+        covered, given, firsts = dict.fromkeys(new, 0.0), dict.fromkeys(new, 1), 0
         with ProcessPoolExecutor(os.cpu_count() or 2, get_context("spawn"), _start_worker, (job,)) as pool:
-            waiting: set[Future[PlannedSession]] = {
-                pool.submit(_plan_one, draw(scenario, slot, 0)) for slot in range(scenario.sessions)
-            }
+            waiting: set[Future[PlannedSession]] = {pool.submit(_plan_one, draw(scenario, slot, 0)) for slot in new}
             try:
                 while waiting:
                     done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
@@ -141,7 +173,7 @@ class Planning:
                         if covered[row.slot] < needed:
                             waiting.add(pool.submit(_plan_one, draw(scenario, row.slot, given[row.slot])))
                             given[row.slot] += 1
-                    if firsts == scenario.sessions:
+                    if firsts == len(new):
                         self._first.set()
                     self._progress(len(self.folder.sessions), len(self.folder.sessions) + len(waiting))
             except BaseException:

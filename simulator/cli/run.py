@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvloop
 
+from simulator.cli.arrivals import with_traces
 from simulator.cli.conduct import ENGINE_GONE, SIGNALS, Conductor, Ending
 from simulator.cli.describe import host, versions
 from simulator.cli.report import write_report
@@ -50,7 +51,8 @@ class Options:
 def main(options: Options) -> int:
     """The exit code. Raises SimError before anything was measured."""
     text = read_scenario(options.scenario)
-    scenario = _with_options(parse(text, str(options.scenario), options.overrides), options)
+    scenario = with_traces(parse(text, str(options.scenario), options.overrides), options.scenario)
+    scenario = _with_options(scenario, options)
     out = options.out or _fresh_folder(scenario.name)
     try:
         out.mkdir(parents=True, exist_ok=True)  # before anything takes time

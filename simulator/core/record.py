@@ -108,7 +108,8 @@ class Session:
 
     start_turn..end_turn: turns [start_turn, end_turn) were done here, of `turns` planned.
     t_due_s: when an open loop wanted it to arrive; None in a closed loop. t_start_s: its slot took it (workspace set-up
-        begins); t_ready_s: workspace ready; t_end_s: last turn's tools done.
+        begins, in an open loop a little before it is due, so that it arrives in time); t_ready_s: workspace ready, and
+        arrived; t_end_s: last turn's tools done.
     setup_s lies before t_ready_s; the other parts divide t_end_s - t_ready_s without overlap. subagent_s: the wait for
         sub-agents, whose own requests and tools are in no other part.
     outcome: "completed" | "stopped" (the run ended) | "failed".

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -41,13 +42,91 @@ class Think(_Block):
         return self
 
 
-class Arrival(_Block):
-    """closed: a slot's next session starts when its last one ends. The two caps keep a burst from overrunning an
-    endpoint; they are no arrival process. `rate` is reserved for an open loop."""
+#: arrivals that are written down; more of them are no scenario file any more
+MAX_TIMES = 200_000
 
-    kind: Literal["closed"] = "closed"
+
+class _Arrival(_Block):
+    """When things arrive. closed: the next starts when the last one ends. Open loops, on a clock that nothing shifts:
+    constant, equal gaps; poisson, gaps drawn by the seed; trace, written down: `times_s`, seconds from the start in
+    rising order, or `file`, one such number a line, beside the scenario; each multiplied by `scale` (0.5: twice as
+    fast). total: no more than so many in all."""
+
+    kind: Literal["closed", "poisson", "constant", "trace"] = "closed"
+    times_s: Annotated[tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=1, max_length=MAX_TIMES)] | None = (
+        None
+    )
+    file: Annotated[str, Field(min_length=1)] | None = None
+    scale: Positive = 1.0
+    total: Annotated[int, Field(gt=0, le=MAX_TIMES)] | None = None
+
+    @property
+    def open(self) -> bool:
+        return self.kind != "closed"
+
+    @property
+    def rate_per_s(self) -> float | None:
+        """The rate of a drawn or constant schedule."""
+        raise NotImplementedError
+
+    def _checked(self, rate_key: str) -> None:
+        drawn, rate = self.kind in ("poisson", "constant"), self.rate_per_s
+        if drawn and rate is None:
+            raise ValueError(f"`kind: {self.kind}` needs its rate, `{rate_key}`")
+        if rate is not None and not drawn:
+            raise ValueError(
+                f"`{rate_key}` goes with `kind: poisson` or `kind: constant`, not with `kind: {self.kind}`"
+            )
+        if self.kind != "trace":
+            for key in ("times_s", "file"):
+                if getattr(self, key) is not None:
+                    raise ValueError(f"`{key}` goes with `kind: trace`, not with `kind: {self.kind}`")
+            if self.scale != 1.0:
+                raise ValueError(f"`scale` goes with `kind: trace`, not with `kind: {self.kind}`")
+        elif self.times_s is None and self.file is None:
+            raise ValueError("`kind: trace` needs `times_s`, a list of seconds, or `file`, one number a line")
+        if self.kind == "closed" and self.total is not None:
+            raise ValueError("`total` goes with an open loop: `kind: poisson`, `constant` or `trace`")
+        times = self.times_s or ()
+        for number, (before, after) in enumerate(pairwise(times), 2):
+            if after < before:
+                raise ValueError(f"arrival {number} of the trace, {after:g} s, is before its predecessor, {before:g} s")
+
+
+class Arrival(_Arrival):
+    """Of sessions. In an open loop a session begins when it is due, whatever became of the others; the two caps keep a
+    burst of a closed loop from overrunning an endpoint and are no arrival process."""
+
+    sessions_per_s: Positive | None = None
     request_starts_per_s: Positive | None = None
     session_starts_per_s: Positive | None = None
+
+    @property
+    def rate_per_s(self) -> float | None:
+        return self.sessions_per_s
+
+    @model_validator(mode="after")
+    def _whole(self) -> Arrival:
+        self._checked("sessions_per_s")
+        for cap in ("request_starts_per_s", "session_starts_per_s"):
+            if self.open and getattr(self, cap) is not None:
+                raise ValueError(f"`{cap}` is a cap that would bend an open loop's arrivals; leave it out")
+        return self
+
+
+class SyntheticArrival(_Arrival):
+    """Of synthetic requests."""
+
+    requests_per_s: Positive | None = None
+
+    @property
+    def rate_per_s(self) -> float | None:
+        return self.requests_per_s
+
+    @model_validator(mode="after")
+    def _whole(self) -> SyntheticArrival:
+        self._checked("requests_per_s")
+        return self
 
 
 class Output(_Block):
@@ -81,19 +160,32 @@ class Endpoint(_Block):
 
 
 class Synthetic(_Block):
-    """Fixed-shape traffic: random token-id prompts on /v1/completions, forced length, closed loop."""
+    """Fixed-shape traffic: random token-id prompts on /v1/completions, forced length. In a closed loop `concurrency`
+    requests are open at any time (256 unless told otherwise); in an open loop it is only a cap, none unless told."""
 
     input_tok: Annotated[int, Field(gt=0, le=1_000_000)] = 512
     output_tok: Annotated[int, Field(gt=0, le=1_000_000)] = 512
-    concurrency: Annotated[int, Field(gt=0, le=16_384)] = 256
+    concurrency: Annotated[int, Field(gt=0, le=16_384)] | None = None
     requests: Annotated[int, Field(gt=0, le=200_000)] = 768
     warmup_requests: Annotated[int, Field(ge=0, le=16_384)] = 32
     reset_caches: bool = True
+    arrival: SyntheticArrival = SyntheticArrival()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _closed_by_default(cls, value: Any) -> Any:
+        if isinstance(value, dict) and value.get("concurrency") is None:
+            arrival = value.get("arrival")
+            kind = arrival.get("kind", "closed") if isinstance(arrival, dict) else getattr(arrival, "kind", "closed")
+            return {**value, "concurrency": 256 if kind == "closed" else None}
+        return value
 
 
 class Scenario(_Block):
-    """sessions: concurrent agent slots; 0 for synthetic traffic alone. start: "stationary", slots begin in the middle
-    of sessions, as a running service would be met; "beginning", all at their first turn. profiles, tasks, sizes:
+    """sessions: concurrent agent slots; 0 for synthetic traffic alone. In an open loop (`arrival`) it is the number of
+    places, the most sessions that may be open at once: an arrival that finds none free waits, and its wait is counted.
+    start: "stationary", slots (in an open loop all arrivals) begin in the middle of sessions, as a running service
+    would be met; "beginning", all at their first turn. profiles, tasks, sizes:
     shares, need not add up to 1. workdir: "per_agent", each agent's path differs, so prompts share almost no prefix;
     "shared", one path for all. think: pauses before a turn, besides the tools. tools: "real", the answer is given when
     the tool is done; "paced", no sooner than the recorded latency."""
@@ -127,7 +219,12 @@ class Scenario(_Block):
     def _sensible(self) -> Scenario:
         if self.sessions == 0 and self.synthetic is None:
             raise ValueError("nothing to do: give `sessions` above 0, a `synthetic` block, or both")
-        if self.sessions and self.refill and self.window_s is None:
+        if self.arrival.open:
+            if not self.sessions:
+                raise ValueError("an open loop needs places: give `sessions`, the most that may be open at once")
+            if self.window_s is None and self.arrival.total is None and self.arrival.kind != "trace":
+                raise ValueError("an open loop never ends by itself: give `window_s`, or `arrival.total`")
+        elif self.sessions and self.refill and self.window_s is None:
             raise ValueError("`refill: true` never ends by itself: give `window_s`, or `refill: false`")
         return self
 

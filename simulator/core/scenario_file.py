@@ -13,13 +13,22 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from simulator.core.scenario import Arrival, Endpoint, Output, Scenario, Slo, Synthetic, Think, Warmup
+from simulator.core.scenario import (
+    Arrival,
+    Endpoint,
+    Output,
+    Scenario,
+    Slo,
+    Synthetic,
+    SyntheticArrival,
+    Think,
+    Warmup,
+)
 from simulator.errors import UsageError
 
 #: spelled right, meant for later
 RESERVED = {
     ("mode", "live"): "this version replays recorded sessions; use `mode: replay`",
-    ("arrival.kind", "rate"): "this version runs a closed loop; use `arrival: {kind: closed}`",
 }
 
 
@@ -113,7 +122,8 @@ def _model_at(path: Sequence[str | int]) -> type[BaseModel]:
         "synthetic": Synthetic, "think": Think,
     }  # fmt: skip
     for part in path:
-        model = below.get(str(part), model)
+        found = below.get(str(part), model)
+        model = SyntheticArrival if found is Arrival and model is Synthetic else found
     return model
 
 

@@ -60,10 +60,11 @@ class _Tally:
 
 
 class SessionRunner:
-    """Plays one SessionPlan in one slot. `first_reply` is set when its first request has produced output or failed."""
+    """Plays one SessionPlan in one slot. `first_reply` is set when its first request has produced output or failed.
+    t_due_s: when an open loop wants it to arrive; its first request is due then, however late its slot was free."""
 
-    def __init__(self, stage: Stage, plan: SessionPlan, slot: int) -> None:
-        self._s, self._plan, self._slot = stage, plan, slot
+    def __init__(self, stage: Stage, plan: SessionPlan, slot: int, t_due_s: float | None = None) -> None:
+        self._s, self._plan, self._slot, self._t_due_s = stage, plan, slot, t_due_s
         self._wall = Wall(stage.now)
         self._tally = _Tally()
         self._turn = plan.start_turn
@@ -82,6 +83,8 @@ class SessionRunner:
         try:
             earlier = [c.action for t in self._plan.turns[: self._plan.start_turn] for c in t.calls]
             await self._s.tools.setup(self._plan, earlier)
+            if self._t_due_s is not None:
+                await self._pause(self._t_due_s - self._s.now())
             ready = True
             self._wall.cursor = t_ready = self._s.now()
             await self._play()
@@ -126,6 +129,8 @@ class SessionRunner:
 
     async def _think(self, turn: Turn, *, first: bool) -> float:
         """Waits the pause before the turn; when it is over is when the request is due."""
+        if self._t_due_s is not None and turn.index == self._plan.start_turn:
+            return self._t_due_s
         if turn.think_s > 0 and not first:
             self._s.meter.slot(self._slot).phase = "think"
             await self._pause(turn.think_s)
@@ -269,4 +274,5 @@ class SessionRunner:
             verified=None if complaints is None else not complaints,
             check=complaints[0][:300] if complaints else "",
             subagent_s=parts["subagent"],
+            t_due_s=self._t_due_s,
         )

@@ -9,7 +9,8 @@ import fcntl
 import os
 import pickle
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
@@ -18,7 +19,7 @@ import orjson
 
 from simulator.core.plan import SessionPlan, plan_hash
 
-INDEX, LOCK = "index.json", "in-use"
+INDEX, LOCK, GROWING = "index.json", "in-use", "growing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,17 @@ class PlanFolder:
 
     @property
     def sessions(self) -> tuple[PlannedSession, ...]:
-        """In order of their names."""
-        return tuple(self._rows[name] for name in sorted(self._rows))
+        """In order of their numbers."""
+        return tuple(self._rows[name] for name in sorted(self._rows, key=_by_number))
+
+    @property
+    def slots(self) -> int:
+        """One past the highest slot that has a session."""
+        return max((row.slot for row in self._rows.values()), default=-1) + 1
+
+    def first(self, slots: int) -> PlanFolder:
+        """The part of it that the first `slots` slots play."""
+        return PlanFolder(self.path, [row for row in self._rows.values() if row.slot < slots])
 
     @property
     def hash(self) -> str:
@@ -85,7 +95,7 @@ class PlanFolder:
 
     def nth(self, slot: int, n: int) -> str | None:
         """Name of the nth session (from 0) that a slot plays; None when it has no more, or not yet."""
-        names = sorted(name for name, row in self._rows.copy().items() if row.slot == slot)
+        names = sorted((name for name, row in self._rows.copy().items() if row.slot == slot), key=_by_number)
         return names[n] if n < len(names) else None
 
     def load(self, session: str) -> SessionPlan:
@@ -99,6 +109,11 @@ class PlanFolder:
 
     def row(self, session: str) -> PlannedSession:
         return self._rows[session]
+
+
+def _by_number(name: str) -> tuple[int, str]:
+    """s9999 comes before s10000."""
+    return len(name), name
 
 
 def save_session(folder: Path, plan: SessionPlan, slot: int, head: str, floor_s: float) -> PlannedSession:
@@ -129,6 +144,22 @@ def _whole(found: PlanFolder, row: PlannedSession) -> bool:
     """Whether a session's file and repository are as they were saved, as far as a look tells."""
     plan, repository = found.path / f"{row.session}.plan", found.repository(row.session)
     return plan.exists() and plan.stat().st_size == row.file_bytes and (repository / "objects").is_dir()
+
+
+@contextmanager
+def growing(folder: Path) -> Iterator[None]:
+    """Sessions may be added to a plan folder by one process at a time; others wait, and look again."""
+    with (folder / GROWING).open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def clear_unlisted(folder: PlanFolder) -> None:
+    """Removes sessions that are not in the index: a growth that was stopped leaves them."""
+    listed = {row.session for row in folder.sessions}
+    for path in (*folder.path.glob("s*.git"), *folder.path.glob("s*.plan")):
+        if path.stem not in listed:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def hold(folder: Path) -> IO[bytes]:

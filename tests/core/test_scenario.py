@@ -31,7 +31,27 @@ def test_shipped_scenarios_are_valid_and_named_like_their_file(path: Path) -> No
         (AGENTS + "profiles: {clasic-xml: 1}\n", [], ["f.yaml:4", "did you mean `classic-xml`"]),
         (AGENTS + "profiles: {}\n", [], ["f.yaml:4", "`profiles`"]),
         (AGENTS + "mode: live\n", [], ["f.yaml:4", "reserved"]),
-        (AGENTS + "arrival: {kind: rate}\n", [], ["f.yaml:4", "reserved"]),
+        (AGENTS + "arrival: {kind: rate}\n", [], ["f.yaml:4", "closed, poisson, constant, trace"]),
+        (AGENTS + "arrival: {kind: poisson}\n", [], ["f.yaml:4", "needs its rate, `sessions_per_s`"]),
+        (AGENTS + "arrival: {sessions_per_s: 1}\n", [], ["f.yaml:4", "goes with `kind: poisson`"]),
+        (AGENTS + "arrival: {kind: poisson, sessions_per_sec: 1}\n", [], ["f.yaml:4", "did you mean `sessions_per_s`"]),
+        (AGENTS + "arrival: {kind: trace}\n", [], ["f.yaml:4", "`times_s`", "`file`"]),
+        (AGENTS + "arrival: {kind: trace, times_s: [3, 1]}\n", [], ["f.yaml:4", "arrival 2", "1 s, is before"]),
+        (AGENTS + "arrival: {kind: constant, sessions_per_s: 1, scale: 2}\n", [], ["f.yaml:4", "`scale` goes with"]),
+        (AGENTS + "arrival: {kind: constant, sessions_per_s: 1, file: x}\n", [], ["f.yaml:4", "`file` goes with"]),
+        (AGENTS + "arrival: {total: 4}\n", [], ["f.yaml:4", "`total` goes with an open loop"]),
+        (
+            AGENTS + "arrival: {kind: poisson, sessions_per_s: 1, session_starts_per_s: 2}\n",
+            [],
+            ["f.yaml:4", "would bend"],
+        ),
+        ("name: a\nsessions: 3\narrival: {kind: poisson, sessions_per_s: 1}\n", [], ["`window_s`", "`arrival.total`"]),
+        ("name: a\nsynthetic: {}\narrival: {kind: poisson, sessions_per_s: 1}\n", [], ["`sessions`", "places"]),
+        (
+            "name: a\nsynthetic:\n  arrival: {kind: constant, request_per_s: 1}\n",
+            [],
+            ["f.yaml:3", "did you mean `requests_per_s`"],
+        ),
         (AGENTS + "tasks: {coding: 0}\n", [], ["f.yaml:4", "`tasks.coding` is `0`"]),
         (AGENTS + "name: b\n", [], ["f.yaml:4", "given twice"]),
         ("- a\n", [], ["f.yaml", "mapping"]),
@@ -85,3 +105,16 @@ def test_the_hash_follows_the_work_and_not_the_name() -> None:
     one = scenario_hash(parse(AGENTS, "f"))
     assert one == scenario_hash(parse(AGENTS.replace("name: a", "name: b") + "endpoint: {url: 'http://x/v1'}", "f"))
     assert one != scenario_hash(parse(AGENTS, "f", ["seed=2"]))
+
+
+def test_synthetic_concurrency_is_256_in_a_closed_loop_and_only_a_cap_in_an_open_one() -> None:
+    opened = "name: a\nsynthetic: {arrival: {kind: poisson, requests_per_s: 20}}\n"
+    for text, concurrency in (
+        ("name: a\nsynthetic: {}\n", 256),
+        ("name: a\nsynthetic: {arrival: {kind: closed}}\n", 256),
+        (opened, None),
+        (opened.replace("}}", "}, concurrency: 9}"), 9),
+    ):
+        block = parse(text, "f").synthetic
+        assert block is not None and block.concurrency == concurrency
+        assert type(block).model_validate(block.model_dump()) == block
