@@ -20,7 +20,6 @@ from simulator.drive.sender import Sender
 from simulator.drive.session import Stage
 from simulator.drive.tools import RecordedTools
 
-
 #: run time that due times count from
 LEAD_S = 0.3
 
