@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from simulator.core.arrival import session_times
 from simulator.core.scenario import MAX_TIMES, Arrival, Scenario, SyntheticArrival
+from simulator.core.share import WHOLE, Share
 from simulator.drive.load import Work
 from simulator.drive.openload import OpenLoad, OpenShape
 from simulator.drive.session import Stage
 from simulator.errors import UsageError
-from simulator.store.folder import RunWriter
 
 A = TypeVar("A", Arrival, SyntheticArrival)
 
@@ -64,21 +65,31 @@ def _number(path: Path, number: int, line: str) -> float:
     return value
 
 
-def open_load(scenario: Scenario, stage: Stage, work: Work, interrupt: asyncio.Event, writer: RunWriter) -> OpenLoad:
-    """The load of an open loop; its plan goes into the manifest when the clock starts, for the summary to compare."""
+def open_load(
+    scenario: Scenario,
+    stage: Stage,
+    work: Work,
+    interrupt: asyncio.Event,
+    amend: Callable[[Mapping[str, Any]], None],
+    share: Share = WHOLE,
+    t0_s: float | None = None,
+) -> OpenLoad:
+    """The load of an open loop, or this process's share of it, on a clock that starts at run time `t0_s`. Its plan
+    goes into the manifest (`amend`) when the clock starts, for the summary to compare."""
     times = session_times(scenario)
     shape = OpenShape(
-        arrivals=tuple(enumerate(times)),
+        arrivals=tuple((number, times[number]) for number in share.numbers(len(times))),
         first_s=times[0],
-        places=range(scenario.sessions),
+        places=share.numbers(scenario.sessions),
         window_s=scenario.window_s,
         ramp_s=scenario.ramp_s,
         limit_s=scenario.time_limit_s,
+        t0_s=t0_s,
     )
 
     def started(t0_s: float) -> None:
         due_s = [round(t0_s + t, 6) for t in times]
         plan = {"kind": scenario.arrival.kind, "places": scenario.sessions, "due_s": due_s}
-        writer.amend({"arrivals": {"agent": plan}})
+        amend({"arrivals": {"agent": plan}})
 
     return OpenLoad(stage, shape, work, interrupt, started)

@@ -1,4 +1,4 @@
-"""One run from warm-up to the last line: wires clock, endpoint, tools, records and scrapes, and keeps the order:
+"""One run from warm-up to the last line: keeps the order of the stages and watches the engine beside them.
 
 warm-up -> caches reset -> agents (ramp, window, drain) -> caches reset -> synthetic traffic.
 
@@ -9,60 +9,50 @@ Twice: at once.
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import aiohttp
 
-from simulator import tokenizer
-from simulator.cli.arrivals import open_load
-from simulator.cli.hosted import HostedTools
+from simulator.cli.hand import Assignment, Hand
 from simulator.cli.target import Target
 from simulator.cli.watching import EngineWatch
-from simulator.core.plan import SessionPlan
 from simulator.core.scenario import Scenario
 from simulator.drive.clock import RunClock
 from simulator.drive.endpoint import Endpoint
-from simulator.drive.load import Load, LoadResult, LoadShape
-from simulator.drive.meter import Meter
-from simulator.drive.openload import OpenLoad
-from simulator.drive.sender import Job, Sender
-from simulator.drive.session import Stage
-from simulator.drive.synthetic import Synthetic, SyntheticResult, SyntheticShape
+from simulator.drive.load import LoadResult
+from simulator.drive.synthetic import SyntheticResult
 from simulator.store.folder import RunWriter
+from simulator.store.plans import PlannedSession
 
 if TYPE_CHECKING:
     from simulator.cli.planning import Planning
 
-PULSE_S = 0.5
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 ENGINE_GONE = "engine gone"
-#: ids of ordinary words in a vocabulary whose first thousand are special
-FIRST_ID, LAST_ID = 1_300, 100_000
-WARMUP_TOK = (256, 32)
+FEED_S = 0.5
+RESET_LIMIT_S = 10.0
 
 
-class Planned:
-    """The plans as the slots see them."""
+class Crew(Protocol):
+    """Whoever carries out the stages: this process (Hand), or several. Stages are called in order, `close` at the end
+    also after a fault."""
 
-    def __init__(self, planning: Planning) -> None:
-        self.planning = planning
-        self.ready = asyncio.Event()
+    answered: int
+    failed: int
 
-    @property
-    def count(self) -> int:
-        return len(self.planning.folder.sessions)
-
-    def nth(self, slot: int, n: int) -> str | None:
-        return self.planning.folder.nth(slot, n)
-
-    def load(self, session: str) -> SessionPlan:
-        return self.planning.folder.load(session)
+    async def start(self) -> None: ...
+    async def warm_up(self) -> None: ...
+    async def agents(self) -> LoadResult: ...
+    async def synthetic(self, gate: Callable[[], Awaitable[None]]) -> SyntheticResult: ...
+    async def close(self) -> None: ...
+    def planned(self, rows: Sequence[PlannedSession], *, complete: bool) -> None: ...
+    def interrupt(self, *, commands: bool = False) -> None: ...
+    def kill(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -92,220 +82,130 @@ class Conductor:
     def __init__(
         self, scenario: Scenario, target: Target, planning: Planning | None, writer: RunWriter, *, keep: bool
     ) -> None:
-        self._scenario, self._target, self._writer, self._keep = scenario, target, writer, keep
+        self._scenario, self._target, self._writer = scenario, target, writer
         self._planning = planning
         self.ending = Ending()
         self._clock = RunClock()
-        self._meter = Meter(self._clock.now)
-        self._interrupt = asyncio.Event()
-        self._tools: HostedTools | None = None
+        plans = planning.folder.path if planning is not None else None
+        job = Assignment(scenario, target, writer.path, self._clock.origin, plans, keep)
+        self._crew: Crew = Hand(job, writer)
+        self._stopping = False
         self._fault: BaseException | None = None
 
     async def run(self) -> Ending:
-        scenario, now = self._scenario, self._clock.now
-        endpoint = Endpoint(
-            self._target.base_url, self._target.api_key or "none", now, timeout_s=self._target.timeout_s
-        )
-        sender = Sender(
-            endpoint,
-            self._writer,
-            self._meter,
-            now,
-            self._writer.path.name,
-            tokenizer.count,
-            scenario.arrival.request_starts_per_s,
-            self._target.api_key,
-        )
-        async with self._watched(endpoint):
-            try:
-                if self._planning is not None:
-                    self._tools = await HostedTools.start(self._planning.folder, self._writer.path, keep=self._keep)
-                await self._warm_up(sender)
-                self.ending.caches_reset = await self._reset_caches(endpoint)
-                if self._planning is not None:
-                    await self._agents(sender, self._planning)
-                if scenario.synthetic is not None and not self._interrupt.is_set():
-                    await self._synthetic(sender, endpoint)
-            finally:
-                if self._tools is not None:
-                    await self._tools.close()
-        await endpoint.close()
+        crew, target = self._crew, self._target
+        endpoint = Endpoint(target.base_url, target.api_key or "none", self._clock.now, timeout_s=target.timeout_s)
+        try:
+            async with self._watched(endpoint):
+                try:
+                    await crew.start()
+                    await crew.warm_up()
+                    self.ending.caches_reset = await self._reset_caches(endpoint)
+                    if self._planning is not None:
+                        await self._agents(self._planning)
+                    if self._scenario.synthetic is not None and not self._stopping:
+                        await self._synthetic(endpoint, reset=self._scenario.synthetic.reset_caches)
+                finally:
+                    await crew.close()
+        finally:
+            await endpoint.close()
         if self._fault is not None:
             raise self._fault
-        self.ending.answered, self.ending.failed = sender.answered, sender.failed
+        self.ending.answered, self.ending.failed = crew.answered, crew.failed
         return self.ending
 
     @asynccontextmanager
     async def _watched(self, endpoint: Endpoint) -> AsyncIterator[None]:
-        """Pulses, scrapes and the loop's own lag, for as long as the run goes on; signals are ours meanwhile."""
+        """The engine is watched for as long as the run goes on; signals are ours meanwhile."""
         loop = asyncio.get_running_loop()
         for name in SIGNALS:
             loop.add_signal_handler(name, self._on_signal)
         watch = EngineWatch(endpoint, self._target, self._writer, self._clock.now)
-        tasks = [
-            asyncio.create_task(self._pulse()),
-            asyncio.create_task(watch.run(self._engine_gone)),
-            asyncio.create_task(self._meter.watch_loop()),
-        ]
-        for task in tasks:
-            task.add_done_callback(self._on_ended)
+        task = asyncio.create_task(watch.run(self._engine_gone))
+        task.add_done_callback(self._on_ended)
         try:
             yield
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
             await watch.sample()  # the counters after the last reply
-            self._meter.begin("done")
-            self._writer.pulse(self._meter.pulse())
             self._writer.flush()
             for name in SIGNALS:
                 loop.remove_signal_handler(name)
 
+    def _stop(self, *, commands: bool = False) -> None:
+        self._stopping = True
+        self._crew.interrupt(commands=commands)
+
     def _on_signal(self) -> None:
-        if self._interrupt.is_set():
-            if self._tools is not None:
-                self._tools.kill()
+        if self._stopping:
+            self._crew.kill()
             self._writer.flush()
             os._exit(130)
-        self._interrupt.set()
         self.ending.stopped = "interrupted"
-        if self._tools is not None:
-            self._tools.kill_commands()
+        self._stop(commands=True)
 
     def _on_ended(self, task: asyncio.Task[None]) -> None:
-        """A helper of the run ended of itself: records can no longer be written, say. The run ends too, and tells."""
         if not task.cancelled() and task.exception() is not None:
             self._fault = task.exception()
-            self._interrupt.set()
+            self._stop()
 
     def _engine_gone(self) -> None:
-        if not self._interrupt.is_set():
+        if not self._stopping:
             self.ending.stopped = ENGINE_GONE
-            self._interrupt.set()
+            self._stop()
 
-    async def _pulse(self) -> None:
-        while True:
-            await asyncio.sleep(PULSE_S)
-            self._writer.pulse(self._meter.pulse())
-            self._writer.flush()
-
-    async def _warm_up(self, sender: Sender) -> None:
-        """Small requests that load code paths and connections on both sides; they never count."""
-        self._meter.begin("warmup")
-        shape = self._shape(*WARMUP_TOK, self._scenario.warmup.requests)
-        traffic = Synthetic(sender, self._writer, self._meter, self._clock.now, shape, self._interrupt)
-        await traffic.bounded(asyncio.gather(*(sender.send(self._warm_job(traffic, i)) for i in range(shape.requests))))
-
-    def _warm_job(self, traffic: Synthetic, number: int) -> Job:
-        return Job(
-            kind="agent" if self._scenario.sessions else "synthetic",
-            session=f"warm{number}",
-            slot=-1,
-            turn=0,
-            purpose="warmup",
-            retry=0,
-            t_due_s=self._clock.now(),
-            path="/completions",
-            body=traffic.body(-1_000_000 - number),
-            prompt_tok=WARMUP_TOK[0],
-            output_tok=WARMUP_TOK[1],
-        )
-
-    async def _agents(self, sender: Sender, planning: Planning) -> None:
-        assert self._tools is not None
-        scenario = self._scenario
-        stage = Stage(
-            sender=sender,
-            tools=self._tools,
-            recorder=self._writer,
-            meter=self._meter,
-            now=self._clock.now,
-            at=self._clock.at,
-            stopping=asyncio.Event(),
-            paced=scenario.tools == "paced",
-            forced=scenario.output.forced,
-        )
-        work = Planned(planning)
-        waiting = asyncio.create_task(self._until_planned(work))
+    async def _agents(self, planning: Planning) -> None:
+        feeding = asyncio.create_task(self._feed(planning))
         try:
-            result = await self._load(stage, work).run()
+            result = await self._crew.agents()
         finally:
-            waiting.cancel()
-        if waiting.done() and not waiting.cancelled():
-            waiting.result()  # what went wrong while planning
+            feeding.cancel()
+        if feeding.done() and not feeding.cancelled():
+            feeding.result()  # what went wrong while planning
         self._note(result)
         self.ending.ran_dry, self.ending.unverified = result.ran_dry, result.unverified
 
-    def _load(self, stage: Stage, work: Planned) -> Load | OpenLoad:
-        scenario = self._scenario
-        if scenario.arrival.open:
-            return open_load(scenario, stage, work, self._interrupt, self._writer)
-        shape = LoadShape(
-            slots=scenario.sessions,
-            window_s=scenario.window_s,
-            ramp_s=scenario.ramp_s,
-            limit_s=scenario.time_limit_s,
-            session_starts_per_s=scenario.arrival.session_starts_per_s,
-        )
-        return Load(stage, shape, work, self._interrupt)
-
-    async def _until_planned(self, work: Planned) -> None:
-        """Opens the way to the window when all sessions are planned; a failure ends the run and is told."""
+    async def _feed(self, planning: Planning) -> None:
+        """Hands plans to the crew as they get ready. When all are, the way to the window is open; a failure ends the
+        run and is told."""
+        given: set[str] = set()
+        folder, waiting = planning.folder, asyncio.create_task(asyncio.to_thread(planning.wait))
         try:
-            await asyncio.to_thread(work.planning.wait)
-        except BaseException:
-            self._interrupt.set()
+            while True:
+                complete = waiting.done()
+                if complete:
+                    waiting.result()
+                rows = [row for row in folder.sessions if row.session not in given]
+                given.update(row.session for row in rows)
+                if rows or complete:
+                    self._crew.planned(rows, complete=complete)
+                if complete:
+                    break
+                await asyncio.wait([waiting], timeout=FEED_S)
+        except Exception:
+            self._stop()
             raise
         finally:
-            work.ready.set()
-        self._writer.amend({"plan_hash": work.planning.folder.hash, "planned_sessions": work.count})
-        self._quieten()
+            waiting.cancel()
+        self._writer.amend({"plan_hash": folder.hash, "planned_sessions": len(folder.sessions)})
 
-    @staticmethod
-    def _quieten() -> None:
-        """No pause of the garbage collector for objects that live as long as the run."""
-        gc.freeze()
-        gc.set_threshold(50_000, 20, 50)
-
-    async def _synthetic(self, sender: Sender, endpoint: Endpoint) -> None:
-        block = self._scenario.synthetic
-        assert block is not None
-        shape = self._shape(block.input_tok, block.output_tok, block.requests, block.concurrency, block.warmup_requests)
-
-        async def reset() -> None:
-            if block.reset_caches:
+    async def _synthetic(self, endpoint: Endpoint, *, reset: bool) -> None:
+        async def gate() -> None:
+            if reset:
                 self.ending.caches_reset = await self._reset_caches(endpoint)
 
-        traffic = Synthetic(sender, self._writer, self._meter, self._clock.now, shape, self._interrupt)
-        await reset()
-        self._note(await traffic.run(reset))
-
-    def _shape(
-        self, input_tok: int, output_tok: int, requests: int, concurrency: int = 8, warmup: int = 0
-    ) -> SyntheticShape:
-        return SyntheticShape(
-            input_tok=input_tok,
-            output_tok=output_tok,
-            concurrency=concurrency,
-            requests=requests,
-            warmup_requests=warmup,
-            seed=self._scenario.seed,
-            model=self._target.model,
-            first_id=FIRST_ID,
-            last_id=LAST_ID,
-            limit_s=self._scenario.time_limit_s,
-        )
+        await gate()
+        self._note(await self._crew.synthetic(gate))
 
     def _note(self, result: LoadResult | SyntheticResult) -> None:
         self.ending.stopped = self.ending.stopped or result.stopped
 
     async def _reset_caches(self, endpoint: Endpoint) -> bool:
         """True when the engine says it dropped its prefix cache. An engine without the end point keeps it."""
+        limit = aiohttp.ClientTimeout(total=RESET_LIMIT_S)
         try:
-            async with endpoint.session.post(
-                f"{self._target.root}/reset_prefix_cache", timeout=aiohttp.ClientTimeout(total=10)
-            ) as answer:
+            async with endpoint.session.post(f"{self._target.root}/reset_prefix_cache", timeout=limit) as answer:
                 return answer.status == 200
         except (aiohttp.ClientError, TimeoutError, OSError):
             return False

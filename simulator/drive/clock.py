@@ -11,8 +11,9 @@ class RunClock:
 
     __slots__ = ("origin",)
 
-    def __init__(self) -> None:
-        self.origin = time.monotonic()
+    def __init__(self, origin: float | None = None) -> None:
+        """origin: another process's, to share its axis; None starts a new one now."""
+        self.origin = time.monotonic() if origin is None else origin
 
     def now(self) -> float:
         return time.monotonic() - self.origin

@@ -8,13 +8,15 @@ has begun to answer, that is, when the prefill of all the histories that a stati
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from asyncio_throttle import Throttler
 
 from simulator.core.plan import SessionPlan
+from simulator.core.share import WHOLE, Share
 from simulator.drive.session import SessionRunner, Stage
 
 DRAIN_LIMIT_S = 60.0
@@ -22,14 +24,15 @@ DRAIN_LIMIT_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class LoadShape:
-    """slots: concurrent sessions. window_s None: until all plans are played. limit_s: run time at which everything
-    stops, whatever the window says."""
+    """slots: concurrent sessions of the whole run, share: which of them are played here. window_s None: until all plans
+    are played. limit_s: run time at which everything stops, whatever the window says."""
 
     slots: int
     window_s: float | None
     ramp_s: float
     limit_s: float
     session_starts_per_s: float | None = None
+    share: Share = WHOLE
 
 
 @dataclass(slots=True)
@@ -57,25 +60,32 @@ class Work(Protocol):
     def load(self, session: str) -> SessionPlan: ...
 
 
-class Load:
-    """interrupt: set from outside (Ctrl-C)."""
+#: waits until other processes' slots have begun to answer, too -> run time at which the window opens for all
+Gate = Callable[[], Awaitable[float]]
 
-    def __init__(self, stage: Stage, shape: LoadShape, work: Work, interrupt: asyncio.Event) -> None:
+
+class Load:
+    """interrupt: set from outside (Ctrl-C). gate: where other processes play part of the load."""
+
+    def __init__(
+        self, stage: Stage, shape: LoadShape, work: Work, interrupt: asyncio.Event, gate: Gate | None = None
+    ) -> None:
         self._stage, self._shape, self._work, self._interrupt = stage, shape, work, interrupt
-        rate = shape.session_starts_per_s
+        self._gate = gate
+        rate = shape.share.rate(shape.session_starts_per_s)
         self._starts = Throttler(1, 1.0 / rate, retry_interval=0.01) if rate else nullcontext()
-        self._answered = [asyncio.Event() for _ in range(shape.slots)]
+        self._answered = {slot: asyncio.Event() for slot in shape.share.numbers(shape.slots)}
         self._result = LoadResult()
 
     async def run(self) -> LoadResult:
         """Plays the whole load. Raises nothing for failed sessions."""
-        meter, shape = self._stage.meter, self._shape
+        meter = self._stage.meter
         meter.begin("ramp", kind="agent")
-        slots = [asyncio.create_task(self._slot(i)) for i in range(shape.slots)]
+        slots = [asyncio.create_task(self._slot(slot)) for slot in self._answered]
         everything = asyncio.gather(*slots, return_exceptions=True)
         try:
             await self._until_answered(everything)
-            await self._window(everything)
+            await self._window(everything, await self._opening())
             self._stage.stopping.set()
             meter.begin("drain", self._stage.now() + DRAIN_LIMIT_S)
             if not self._interrupt.is_set():
@@ -89,8 +99,8 @@ class Load:
                     raise ended  # a plan that cannot be read, say: nothing that belongs to one session alone
         return self._result
 
-    async def _first(self, everything: asyncio.Future[list[object]], seconds: float | None) -> None:
-        """Waits for all slots, the interrupt, or the time, whichever comes first."""
+    async def _first(self, everything: asyncio.Future[Any], seconds: float | None) -> None:
+        """Waits for all slots (or what else is given), the interrupt, or the time, whichever comes first."""
         interrupt = asyncio.create_task(self._interrupt.wait())
         try:
             await asyncio.wait([everything, interrupt], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -100,7 +110,7 @@ class Load:
     async def _until_answered(self, everything: asyncio.Future[list[object]]) -> None:
         """Until every slot's first request has begun to answer (or has failed), and planning no longer takes part of
         the machine."""
-        events = (*self._answered, self._work.ready)
+        events = (*self._answered.values(), self._work.ready)
         waiting = asyncio.ensure_future(asyncio.gather(*(e.wait() for e in events)))
         interrupt = asyncio.create_task(self._interrupt.wait())
         left = max(0.0, self._shape.limit_s - self._stage.now())
@@ -111,15 +121,26 @@ class Load:
             interrupt.cancel()
             await asyncio.gather(waiting, return_exceptions=True)  # unread, asyncio prints it with a traceback
 
-    async def _window(self, everything: asyncio.Future[list[object]]) -> None:
-        start, shape = self._stage.now(), self._shape
+    async def _opening(self) -> float:
+        """When the window opens: now, or when all processes are as far."""
+        if self._gate is None:
+            return self._stage.now()
+        opening = asyncio.ensure_future(self._gate())
+        await self._first(opening, max(0.0, self._shape.limit_s - self._stage.now()))
+        if opening.done():
+            return opening.result()
+        opening.cancel()
+        return self._stage.now()
+
+    async def _window(self, everything: asyncio.Future[list[object]], start: float) -> None:
+        shape = self._shape
         left = max(0.0, shape.limit_s - start)
         length = left if shape.window_s is None else min(shape.window_s, left)
         if self._interrupt.is_set() or left == 0.0:
             self._result.stopped = "interrupted" if self._interrupt.is_set() else "time limit"
             return
         self._stage.meter.begin("window", start + length if shape.window_s is not None else None)
-        await self._first(everything, length)
+        await self._first(everything, max(0.0, start + length - self._stage.now()))
         end = self._stage.now()
         if self._interrupt.is_set():
             self._result.stopped = "interrupted"

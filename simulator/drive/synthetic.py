@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from simulator.core.share import WHOLE, Share
 from simulator.drive.meter import Meter
 from simulator.drive.recorder import Recorder
 from simulator.drive.sender import Job, Sender
@@ -20,7 +22,8 @@ from simulator.drive.sender import Job, Sender
 
 @dataclass(frozen=True, slots=True)
 class SyntheticShape:
-    """first_id, last_id: range of ordinary token ids that prompts are drawn from. limit_s: run time to stop at."""
+    """The traffic of all processes, and in `share` which part of it is sent here. first_id, last_id: range of ordinary
+    token ids that prompts are drawn from. limit_s: run time to stop at."""
 
     input_tok: int
     output_tok: int
@@ -32,6 +35,7 @@ class SyntheticShape:
     first_id: int
     last_id: int
     limit_s: float
+    share: Share = WHOLE
 
 
 @dataclass(slots=True)
@@ -52,16 +56,16 @@ class Synthetic:
     ) -> None:
         self._sender, self._recorder, self._meter, self._now = sender, recorder, meter, now
         self._shape, self._interrupt = shape, interrupt
-        self._next = 0
+        self._waiting = deque(shape.share.requests(shape.requests, shape.concurrency))
         # Drawn before the clock starts: building 256 bodies takes as long as a fast engine's first token.
-        self._bodies = [self.body(number) for number in range(shape.requests)]
+        self._bodies = {number: self.body(number) for number in self._waiting}
 
     async def run(self, reset_caches: Callable[[], object] | None = None) -> SyntheticResult:
         """Warm-up, then all requests, at most `concurrency` at once. The window is the whole run: from the first send
         to the last token, which is what `vllm bench serve` divides by."""
         shape, result = self._shape, SyntheticResult()
         self._meter.begin("warmup", kind="synthetic")
-        warm = [self._send(-1 - i, "warmup") for i in range(shape.warmup_requests)]
+        warm = [self._send(-1 - i, "warmup") for i in shape.share.numbers(shape.warmup_requests)]
         await self.bounded(asyncio.gather(*warm))
         if reset_caches is not None:
             await reset_caches()  # type: ignore[misc]
@@ -70,7 +74,7 @@ class Synthetic:
             return result
         start = self._now()
         self._meter.begin("synthetic")
-        workers = (self._worker(i) for i in range(min(shape.concurrency, shape.requests)))
+        workers = (self._worker(i) for i in shape.share.numbers(min(shape.concurrency, shape.requests)))
         finished = await self.bounded(asyncio.gather(*workers))
         result.window = (start, self._now())
         if not finished:
@@ -94,9 +98,8 @@ class Synthetic:
         return False
 
     async def _worker(self, slot: int) -> None:
-        while self._next < self._shape.requests:
-            number, self._next = self._next, self._next + 1
-            await self._send(number, "synthetic", slot)
+        while self._waiting:
+            await self._send(self._waiting.popleft(), "synthetic", slot)
 
     async def _send(self, number: int, purpose: str, slot: int = 0) -> None:
         shape = self._shape
