@@ -172,7 +172,8 @@ class Hand:
         """gate: waited for between warm-up and what is measured."""
         block = self._job.scenario.synthetic
         assert block is not None
-        shape = self._shape(block.input_tok, block.output_tok, block.requests, block.concurrency, block.warmup_requests)
+        concurrency = block.concurrency or block.requests  # an open loop may have no cap
+        shape = self._shape(block.input_tok, block.output_tok, block.requests, concurrency, block.warmup_requests)
         traffic = Synthetic(self._sender, self._recorder, self._meter, self.clock.now, shape, self._interrupt)
         result = await traffic.run(gate)
         self._raise()
