@@ -49,7 +49,23 @@ def command(manifest: Mapping[str, Any]) -> str:
 
 
 def facts(value: Any, prefix: str = "") -> list[tuple[str, str]]:
-    """A nested mapping as (dotted key, text) pairs, empty ones left out."""
-    if not isinstance(value, Mapping):
-        return [] if value in (None, "", []) else [(prefix, clean(str(value)))]
-    return [fact for key, inner in value.items() for fact in facts(inner, f"{prefix}.{key}" if prefix else str(key))]
+    """A nested mapping as (dotted key, text) pairs, what is not set left out. Of several mappings in a list each has
+    its number in the key, from 1."""
+    if isinstance(value, Mapping):
+        inner = [(str(key), each) for key, each in value.items()]
+    elif isinstance(value, list | tuple) and any(isinstance(each, Mapping | list | tuple) for each in value):
+        inner = [(str(n) if len(value) > 1 else "", each) for n, each in enumerate(value, 1)]
+    else:
+        text = plain(value)
+        return [(prefix, clean(text))] if text else []
+    return [fact for key, each in inner for fact in facts(each, ".".join(part for part in (prefix, key) if part))]
+
+
+def plain(value: Any) -> str:
+    """A value as people write it: yes and no, lists with commas, "" for what is not set. Engines label their metrics
+    with Python's own words for these, as texts."""
+    if isinstance(value, list | tuple):
+        return ", ".join(text for each in value if (text := plain(each)))
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return {"True": "yes", "False": "no", "None": "", "[]": "", "()": "", "{}": ""}.get(str(value), str(value))
