@@ -68,8 +68,8 @@ def _left(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Lines:
 
 
 VERIFIED = (
-    "Verified: of the sessions that played their plan to its last turn, how many left a workspace that passes its task's "
-    "check (tests run, files parsed, figures compared). One that is cut off before is not checked."
+    "Verified: of the sessions that played their plan to its last turn, how many left a workspace that passes its "
+    "task's check (tests run, files parsed, figures compared). One that is cut off before is not checked."
 )
 
 
