@@ -32,12 +32,16 @@ def title(manifest: Mapping[str, Any]) -> str:
 
 
 def synthetic_shape(manifest: Mapping[str, Any]) -> str:
-    """ "512/512 x 256" as the scenario has it; "" when it does not say."""
+    """ "512/512 x 256" as the scenario has it, "512/512 at 20/s" in an open loop; "" when it does not say."""
     scenario = manifest.get("scenario")
     shape = scenario.get("synthetic") if isinstance(scenario, Mapping) else None
     if not isinstance(shape, Mapping) or not {"input_tok", "output_tok", "concurrency"} <= shape.keys():
         return ""
-    return f"{shape['input_tok']}/{shape['output_tok']} x {shape['concurrency']}"
+    size, arrival = f"{shape['input_tok']}/{shape['output_tok']}", shape.get("arrival")
+    if isinstance(arrival, Mapping) and arrival.get("kind", "closed") != "closed":
+        rate = arrival.get("requests_per_s")
+        return f"{size} by {arrival['kind']}" if rate is None else f"{size} at {rate:g}/s"
+    return f"{size} x {shape['concurrency']}"
 
 
 def command(manifest: Mapping[str, Any]) -> str:
