@@ -21,7 +21,6 @@ from simulator.cline.classic import window as classic
 from simulator.cline.sdk import window as sdk
 from simulator.core.plan import Turn
 
-
 #: the key of a cut's note
 NOTE = -(1 << 40)
 
