@@ -18,8 +18,9 @@ MAY_IMPORT = {
     "drive": {"core", "cline"},
     "engine": {"core"},
     "store": {"core"},
+    "virtual": {"core", "cline", "tasks", "engine", "store"},
     "view": {"core", "store"},
-    "cli": {"core", "cline", "tasks", "drive", "engine", "store", "view"},
+    "cli": {"core", "cline", "tasks", "drive", "engine", "store", "view", "virtual"},
 }
 IMPURE = {
     "asyncio",

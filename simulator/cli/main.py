@@ -39,13 +39,19 @@ def run(
     ] = False,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the sessions' workspaces in the run folder.")] = False,
     set_: Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. synthetic.requests=512.")] = None,
+    virtual: Annotated[bool, typer.Option("--virtual", help="Virtual time: emulated, no HTTP, no waiting.")] = False,
+    engine_params: Annotated[Path | None, typer.Option(help="With --virtual: settings of the emulated engine.")] = None,
+    replicas: Annotated[int | None, typer.Option(help="With --virtual: engines that share the sessions.")] = None,
 ) -> None:
     """Run a scenario: agents, then synthetic traffic, live view and report."""
-    from simulator.cli.run import Options
+    from simulator.cli.run import Options, Virtual
     from simulator.cli.run import main as run_main
 
+    if not virtual and (engine_params is not None or replicas is not None):
+        raise UsageError("--engine-params and --replicas belong to --virtual; give that too")
+    chosen = Virtual(engine_params, 1 if replicas is None else replicas) if virtual else None
     raise typer.Exit(
-        run_main(Options(scenario, endpoint, model, engine, out, seed, label, plain, keep, tuple(set_ or ())))
+        run_main(Options(scenario, endpoint, model, engine, out, seed, label, plain, keep, tuple(set_ or ()), chosen))
     )
 
 

@@ -13,8 +13,10 @@ from simulator.errors import UsageError
 from simulator.store.folder import Run, RunFolder
 from simulator.store.writer import CHUNKS
 from simulator.view.final import final
+from simulator.view.identity import is_virtual
 from simulator.view.report_md import report
 
+NO_CLIENT = "virtual: no client"
 STOPPED = {
     "interrupted": "the run was interrupted before its end",
     "time limit": "the run reached its time limit before its end",
@@ -53,8 +55,16 @@ def _fold(run: Run, folder: Path) -> dict[str, Any]:
     cut = _cut_short(run.manifest, ended=run.ended)
     if cut is not None:
         summary["warnings"].insert(0, cut)
+    if is_virtual(run.manifest):
+        _without_client(summary)
     engine = run.manifest.get("engine") or {}
     return {"engine_kind": engine.get("kind", "unknown"), "label": run.manifest.get("label", "")} | summary
+
+
+def _without_client(summary: dict[str, Any]) -> None:
+    """In virtual time no client ran, so nothing is said of its health."""
+    summary["client"] |= {"verdict": NO_CLIENT, "reasons": [], "agent": None, "synthetic": None}
+    summary["warnings"] = [each for each in summary["warnings"] if not each["code"].startswith("client_")]
 
 
 def _cut_short(manifest: Mapping[str, Any], *, ended: bool) -> dict[str, str] | None:

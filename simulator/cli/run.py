@@ -35,6 +35,14 @@ RUNS = Path("reports/runs")
 
 
 @dataclass(frozen=True, slots=True)
+class Virtual:
+    """Virtual time instead of an engine: settings of the emulated one (None, the default ones), how many of it."""
+
+    params: Path | None
+    replicas: int
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     scenario: Path
     endpoint: str | None
@@ -46,6 +54,7 @@ class Options:
     plain: bool
     keep: bool
     overrides: tuple[str, ...]
+    virtual: Virtual | None = None
 
 
 def main(options: Options) -> int:
@@ -61,10 +70,21 @@ def main(options: Options) -> int:
     except OSError as error:
         raise UsageError(f"--out {out}: {error.strerror}; give a new folder") from None
     try:
+        if options.virtual is not None:
+            return _simulated(options, options.virtual, scenario, text, out)
         return uvloop.run(_run(options, scenario, text, out))
     finally:
         with suppress(OSError):
             out.rmdir()  # only when nothing was written
+
+
+def _simulated(options: Options, virtual: Virtual, scenario: Scenario, text: str, out: Path) -> int:
+    from simulator.cli.virtual import main as run_virtual
+
+    return run_virtual(
+        scenario, virtual.params, virtual.replicas, out, plain=options.plain,
+        manifest=lambda target: _manifest(options, scenario, text, target),
+    )  # fmt: skip
 
 
 async def _run(options: Options, scenario: Scenario, text: str, out: Path) -> int:
@@ -118,6 +138,10 @@ def read_scenario(path: Path) -> str:
 def _with_options(scenario: Scenario, options: Options) -> Scenario:
     if options.endpoint is not None and not options.endpoint.strip():
         raise UsageError("--endpoint is empty; leave it out for the embedded engine")
+    if options.virtual is not None and options.endpoint is not None:
+        raise UsageError("--virtual and --endpoint exclude each other: a real engine takes real time")
+    if options.virtual is not None and options.keep:
+        raise UsageError("--virtual and --keep exclude each other: no tool is carried out, so there is no workspace")
     if options.endpoint and options.engine:
         raise UsageError("--endpoint and --engine exclude each other: one engine is measured at a time")
     if options.engine not in (None, "embedded"):

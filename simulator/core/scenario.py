@@ -192,7 +192,7 @@ class Scenario(_Block):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=64)]
     seed: Annotated[int, Field(ge=0)] = 1
-    sessions: Annotated[int, Field(ge=0, le=4096)] = 0
+    sessions: Annotated[int, Field(ge=0, le=32_768)] = 0
     window_s: Positive | None = None
     ramp_s: Annotated[float, Field(ge=0)] = 5.0
     refill: bool = True

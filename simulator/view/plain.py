@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.view.cells import clean, clock, count, percent, seconds
-from simulator.view.identity import is_emulated
+from simulator.view.identity import is_emulated, is_virtual
 from simulator.view.state import LiveState
 
 
@@ -12,6 +12,7 @@ def progress_line(state: LiveState, now_s: float, notice: str = "") -> str:
     What is not known is left out."""
     pulse = state.pulse
     mark = "[EMULATED] " if is_emulated(state.manifest) else ""
+    mark = "[EMULATED, virtual time] " if is_virtual(state.manifest) else mark
     slots = state.slots
     busy = sum(s.phase not in ("idle", "done") for s in slots)
     where = f"{mark}{_stamp(now_s)} {clean(state.stage)}"

@@ -1,0 +1,137 @@
+"""`sim run --virtual`: the scenario on the embedded engine's scheduler in virtual time, into an ordinary run folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from simulator.cli.report import write_report
+from simulator.cli.screen import PlanningScreen
+from simulator.cli.scripts import planned, scripts
+from simulator.cli.target import Target
+from simulator.core.scenario import Scenario
+from simulator.engine.embedded.config import DEFAULT_PARAMS, EngineParams, load_params
+from simulator.store.folder import RunFolder
+from simulator.virtual.folder import write
+from simulator.virtual.script import Script
+from simulator.virtual.simulate import check, simulate
+
+EVERY_S = 3.0
+MARK = "[EMULATED, virtual time]"
+
+
+def main(
+    scenario: Scenario, params_path: Path | None, replicas: int, out: Path, *, plain: bool,
+    manifest: Callable[[Target], dict[str, Any]],
+) -> int:  # fmt: skip
+    """The exit code. `out` is an empty folder; manifest(target): what the run's manifest says of it."""
+    path = params_path or DEFAULT_PARAMS
+    params = load_params(path)
+    check(scenario, params, replicas)
+    played, facts = prepare(scenario, params, plain=plain)
+    writer = RunFolder.create(out, manifest(_target(path, params, scenario, replicas)) | facts)
+    stopped = "failed"
+    try:
+        with interruptible() as asked:
+            progress = Progress(plain=plain)
+            result = simulate(
+                scenario, params, played, replicas=replicas, processes=os.cpu_count() or 1,
+                watch=lambda now_s: progress(now_s) or asked(),
+            )  # fmt: skip
+            progress.done(result.end_s)
+        write(result, writer)
+        answered = sum(record.outcome == "ok" for record, _gaps, _tokens in result.log.requests)
+        failed = sum(record.outcome == "failed" for record, _gaps, _tokens in result.log.requests)
+        writer.amend({"reused_sessions": result.reused})
+        stopped = result.stopped
+    finally:
+        writer.finish(
+            {"stopped": stopped} if stopped == "failed" else _ending(stopped, result.ran_dry, answered, failed)
+        )
+    write_report(out, show=True)
+    print(f"report: {out / 'report.md'}")
+    return 130 if stopped == "interrupted" else 3 if failed and not answered else 0
+
+
+def prepare(scenario: Scenario, params: EngineParams, *, plain: bool) -> tuple[list[list[Script]], dict[str, Any]]:
+    """Scripts by slot, and what a manifest says of them."""
+    if not scenario.sessions:
+        return [], {}
+    with PlanningScreen(plain=plain, emulated=True) as screen:
+        folder = planned(scenario, params.model, screen.progress)
+    played = scripts(folder, scenario.sessions, params.block_size)
+    said = {
+        "scripts": sum(map(len, played)),
+        "tools": "not carried out: each call answers after its recorded latency",
+        "reuse": "sessions past the planned ones play a planned script of their kind again, as sessions of their own: "
+        "names and blocks differ, except blocks that stand in several plans, such as the system prompt's",
+    }
+    return played, {"plan_hash": folder.hash, "planned_sessions": len(folder.sessions), "virtual": said}
+
+
+def _target(path: Path, params: EngineParams, scenario: Scenario, replicas: int) -> Target:
+    identity = {
+        "virtual": True,
+        "replicas": replicas,
+        "params": path.name,
+        "hardware": params.hardware.name,
+        "seed": scenario.seed,
+        "settings": params.model_dump(exclude={"hardware", "reply"}, exclude_none=True),
+    }
+    return Target("virtual", params.model, "", "emulated", identity, scenario.request_timeout_s)
+
+
+def _ending(stopped: str, ran_dry: int, answered: int, failed: int) -> Mapping[str, Any]:
+    return {"stopped": stopped, "caches_reset": True, "ran_dry": ran_dry, "answered": answered, "failed": failed}
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """Until the end of the block, Ctrl-C and a kind kill make the given function answer true; a second one ends at
+    once."""
+    asked = False
+
+    def ask(_number: int, _frame: object) -> None:
+        nonlocal asked
+        if asked:
+            os._exit(130)
+        asked = True
+
+    names = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {name: signal.signal(name, ask) for name in names}
+    try:
+        yield lambda: asked
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
+
+
+class Progress:
+    """How far the clock is, on standard error: one line that is written over on a terminal, else one now and then."""
+
+    def __init__(self, *, plain: bool) -> None:
+        self._console = Console(stderr=True)
+        self._drawn = not plain and self._console.is_terminal
+        self._began_s = self._said_s = time.monotonic()
+
+    def __call__(self, now_s: float) -> bool:
+        if time.monotonic() - self._said_s > (0.2 if self._drawn else EVERY_S):
+            self._said_s = time.monotonic()
+            self._say(now_s, "\r" if self._drawn else "\n")
+        return False
+
+    def done(self, now_s: float) -> None:
+        self._say(now_s, "\n")
+
+    def _say(self, now_s: float, end: str) -> None:
+        took_s = time.monotonic() - self._began_s
+        sys.stderr.write(f"{MARK} {now_s:,.0f} s simulated in {took_s:.1f} s{end}")
+        sys.stderr.flush()
