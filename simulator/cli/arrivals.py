@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from simulator.core.arrival import session_times
-from simulator.core.scenario import MAX_TIMES, Arrival, Scenario, SyntheticArrival
+from simulator.core.arrival import request_times, session_times
+from simulator.core.scenario import MAX_TIMES, Arrival, Scenario, Synthetic, SyntheticArrival
 from simulator.core.share import WHOLE, Share
 from simulator.drive.load import Work
 from simulator.drive.openload import OpenLoad, OpenShape
 from simulator.drive.session import Stage
+from simulator.drive.synthetic import SyntheticShape
 from simulator.errors import UsageError
 
 A = TypeVar("A", Arrival, SyntheticArrival)
@@ -90,6 +92,15 @@ def open_load(
     def started(t0_s: float) -> None:
         due_s = [round(t0_s + t, 6) for t in times]
         plan = {"kind": scenario.arrival.kind, "places": scenario.sessions, "due_s": due_s}
-        amend({"arrivals": {"agent": plan}})
+        amend({"session_arrivals": plan})
 
     return OpenLoad(stage, shape, work, interrupt, started)
+
+
+def with_due_times(
+    shape: SyntheticShape, block: Synthetic, seed: int, amend: Callable[[Mapping[str, Any]], None]
+) -> SyntheticShape:
+    """The traffic of an open loop: with its due times. What of it the summary needs goes into the manifest."""
+    due_s = request_times(block, seed)
+    amend({"request_arrivals": {"kind": block.arrival.kind, "places": block.concurrency}})
+    return replace(shape, requests=len(due_s), due_s=due_s)

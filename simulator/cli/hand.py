@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from simulator import tokenizer
-from simulator.cli.arrivals import open_load
+from simulator.cli.arrivals import open_load, with_due_times
 from simulator.cli.hosted import HostedTools
 from simulator.cli.target import Target
 from simulator.core.scenario import Scenario
@@ -172,8 +172,9 @@ class Hand:
         """gate: waited for between warm-up and what is measured."""
         block = self._job.scenario.synthetic
         assert block is not None
-        concurrency = block.concurrency or block.requests  # an open loop may have no cap
-        shape = self._shape(block.input_tok, block.output_tok, block.requests, concurrency, block.warmup_requests)
+        shape = self._shape(block.input_tok, block.output_tok, block.requests, block.concurrency, block.warmup_requests)
+        if block.arrival.open:
+            shape = with_due_times(shape, block, self._job.scenario.seed, self._recorder.amend)
         traffic = Synthetic(self._sender, self._recorder, self._meter, self.clock.now, shape, self._interrupt)
         result = await traffic.run(gate)
         self._raise()
@@ -236,7 +237,7 @@ class Hand:
         )
 
     def _shape(
-        self, input_tok: int, output_tok: int, requests: int, concurrency: int = 8, warmup: int = 0
+        self, input_tok: int, output_tok: int, requests: int, concurrency: int | None = 8, warmup: int = 0
     ) -> SyntheticShape:
         return SyntheticShape(
             input_tok=input_tok,

@@ -2,8 +2,8 @@
 
 classic: its HTTP library sends up to three times (0.45 s, 0.95 s apart); the provider repeats that on 429 after 1 and
 2 s; the application repeats the whole after 2, 4 and 8 s. sdk: its library sends six times; nothing above it repeats.
-Not measured, so taken from the nearest measured row: `refused` as 5xx, classic `malformed` and `bad_request` as the
-application's own retries.
+Not measured, so taken from the nearest measured row: `refused` as 5xx, classic `malformed`, `bad_request` and a stream
+cut before its first output as the application's own retries.
 
 The wait before a timeout is noticed (300 s without headers in both clients) is the transport's, not part of a delay.
 """
@@ -25,7 +25,7 @@ class Retry:
     """delay_s: pause before the next send. change: what the client does to the history first.
 
     "truncate": classic drops message pairs; "compact": sdk replaces older messages by a note. Both are also decided at
-    plan time for every request that would not fit the planned window.
+    plan time for every request that would not fit the planned window; at run time overlay.py does them.
     """
 
     delay_s: float
@@ -48,7 +48,7 @@ _TRUNCATE = (Retry(0.0, "truncate"),)
 _CLASSIC: dict[str, tuple[Retry, ...]] = {
     "refused": _layered(_LIBRARY, _APP),
     "timeout": _layered((Retry(4.7), Retry(4.7)), _APP),  # resent 304.7 s after the first send
-    "cut": (Retry(0.0), Retry(0.0)),  # what came counts as a reply without a tool; the third in a row ends the task
+    "cut": _APP,  # before any output; after it, recovery.py has what came counted as a reply
     "malformed": _APP,
     "empty": _APP,
     "context_overflow": _layered(_TRUNCATE, _APP),

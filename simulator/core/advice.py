@@ -30,6 +30,15 @@ REASONS: dict[str, tuple[str, str]] = {
         "the measured window is shorter than planned and its percentiles cover less",
         "run again to the end before comparing",
     ),
+    "overloaded": (
+        "arrivals came faster than they were done with, so every latency depends on how long the run lasted",
+        "lower the rate, give more places (`sessions`, `synthetic.concurrency`), or a faster engine",
+    ),
+    "filling": (
+        "arrivals last longer than the run has gone on, so the load still grows and its figures are of no rate in "
+        "particular",
+        "lengthen `ramp_s` beyond a session's life, or use `start: stationary`",
+    ),
     "damage": (
         "what could not be read is missing from every figure",
         "expected after a kill or a full disk; run again if more than a few lines are lost",
@@ -145,6 +154,7 @@ def _client(client: dict[str, Any]) -> Iterator[dict[str, str]]:
 
 def _traffic(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
     yield from _window(kind, part)
+    yield from _arrival(kind, part["arrival"])
     yield from _requests(kind, part["requests"])
     yield from _tokens(kind, part)
     if is_drift(part["drift"], part["drift_margin"]):
@@ -159,6 +169,16 @@ def _window(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
         yield warning("no_steady_window", f"{kind}: no measured window, whole-run figures instead")
     elif part["window"]["note"]:
         yield warning("cut_short", f"{kind}: {part['window']['note']}, {part['window']['length_s']:.0f} s measured")
+
+
+def _arrival(kind: str, arrival: dict[str, Any] | None) -> Iterator[dict[str, str]]:
+    if arrival is None or arrival["state"] not in ("overloaded", "filling"):
+        return
+    noun = "sessions" if kind == "agent" else "requests"
+    what = f"{kind}: {arrival['open_start']} {noun} were there at the start and {arrival['open_end']} at the end, "
+    what += f"{arrival['waited_for_place']} of {arrival['planned']} arrivals waited for a place"
+    head = "overloaded: no steady state" if arrival["state"] == "overloaded" else "no steady state yet"
+    yield warning(arrival["state"], f"{head}; {what}")
 
 
 def _requests(kind: str, requests: dict[str, Any]) -> Iterator[dict[str, str]]:

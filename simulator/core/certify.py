@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from simulator.core.arrived import place_wait_s
 from simulator.core.latency import client_queue_s, ttft_s
 from simulator.core.limit import Signs
 from simulator.core.stats import describe, mean, quantile, ratio
@@ -26,13 +27,14 @@ def health(sample: Traffic) -> dict[str, Any]:
     """{verdict, reasons, pulses, loop_lag_s: {p50, p99}, cpu_share: {mean, max}, lateness_s, lateness_share,
     ttft_minus_server_s} over the sample's window.
 
-    loop_lag_s: quantiles over time, a stall weighing as long as it lasted; max beside them. lateness_s: t_sent - t_due.
+    loop_lag_s: quantiles over time, a stall weighing as long as it lasted; max beside them. lateness_s: t_sent - t_due,
+    without an open loop's wait for a place, which the scenario's cap asks for.
     ttft_minus_server_s: the client's TTFT less the engine's own, where it reports one. The verdict is "unknown" without
     pulses in the window.
     """
     pulses = sample.run.pulses
     beats = pulses.where(pulses.text("kind").among(sample.kind) & sample.window.holds(pulses["t_s"]))
-    late = client_queue_s(sample.sent)
+    late = client_queue_s(sample.sent) - place_wait_s(sample)
     row: dict[str, Any] = {
         "pulses": beats.n,
         "loop_lag_s": {

@@ -43,6 +43,16 @@ def e2el_s(requests: Table) -> Floats:
     return _only(ok(requests), requests["t_last_s"] - requests["t_sent_s"])
 
 
+def ttft_from_due_s(requests: Table) -> Floats:
+    """t_first - t_due: what the request waited for before it could be sent is part of it."""
+    return _only(~failed(requests), requests["t_first_s"] - requests["t_due_s"])
+
+
+def e2el_from_due_s(requests: Table) -> Floats:
+    """t_last - t_due."""
+    return _only(ok(requests), requests["t_last_s"] - requests["t_due_s"])
+
+
 def n_first_tok(requests: Table, chunks: Chunks) -> Floats:
     """Tokens in the first output chunk: as stored, else the reply's even share, and all of a one-chunk reply."""
     n, count = requests["output_tok"], requests["chunks"]
@@ -113,6 +123,8 @@ def latencies(sample: Traffic) -> dict[str, Any]:
         "ttft_answer_s": ttft_answer_s(sent),
         "tpot_s": tpot_s(sent, chunks),
         "e2el_s": e2el_s(sent),
+        "ttft_from_due_s": ttft_from_due_s(sent),
+        "e2el_from_due_s": e2el_from_due_s(sent),
         "tokens_per_chunk": tokens_per_chunk(sent),
         "tok_s_user": tok_s_user(sent, chunks),
         "tok_s_user_e2e": tok_s_user_e2e(sent),

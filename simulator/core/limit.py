@@ -103,11 +103,8 @@ def _engine(signs: Signs) -> list[str]:
 
 
 def _at_ease(signs: Signs) -> str:
-    kv = "" if signs.kv_use is None else f", its KV cache is {100 * signs.kv_use:.0f} % in use"
-    return (
-        f"the engine takes requests as they come ({signs.running or 0:.1f} run, {signs.waiting or 0:.1f} wait{kv}): "
-        "the offered load sets the throughput"
-    )
+    kv = "" if signs.kv_use is None else f", KV {100 * signs.kv_use:.0f} %"
+    return f"{signs.running or 0:.1f} run, {signs.waiting or 0:.1f} wait{kv}: the offered load sets the pace"
 
 
 def _figures(signs: Signs) -> dict[str, float | None]:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from simulator.core.stream import Reading
+
+#: what a client may object to in a reply that came whole (outcome "ok"), the only values of Request.defect besides ""
+DEFECTS = (
+    "length",  # ended by its length limit before the planned length
+    "reasoning_only",  # thought, and said nothing
+    "bad_arguments",  # a tool call whose arguments are no JSON object
+    "unknown_tool",  # a call of a tool that the request did not offer
+    "call_in_text",  # a tool call left in the text by the server's parser
+)
+_CALL_MARKS = ("<tool_call>", "<function=", "<|tool_call", "[TOOL_CALLS]")
 
 _OVERFLOW = re.compile(
     r"maximum context length|context_length_exceeded|longer than the maximum model length|max_model_len|"
@@ -52,6 +64,49 @@ def classify(
     if not reading.times_s:
         return "failed", "empty", f"no output before finish_reason {reading.finish}"
     return "ok", "", ""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a replay expects of a reply. exact_tok: its forced length, None when the engine chose it. tools: names that
+    the request offered; empty where tools travel in the text."""
+
+    exact_tok: int | None
+    tools: Set[str] = frozenset()
+
+
+def defect(reading: Reading, expected: Expected) -> str:
+    """One of DEFECTS, or "" for a reply that stands for the recorded one. For outcome "ok" alone.
+
+    With forced lengths a reply's words mean nothing, and it may end anywhere, in the middle of a call as well: whatever
+    has the planned length is the recorded reply. Only a shorter one is looked at.
+    """
+    if expected.exact_tok is not None and _is_as_long(reading, expected.exact_tok):
+        return ""
+    if any(not _is_object(call["arguments"]) for call in reading.tool_calls):
+        return "bad_arguments"
+    if any(call["name"] not in expected.tools for call in reading.tool_calls):
+        return "unknown_tool"
+    if not reading.text and not reading.tool_calls:
+        return "reasoning_only"
+    if reading.finish == "length" and not reading.tool_calls:
+        return "length"
+    if not reading.tool_calls and any(mark in reading.text for mark in _CALL_MARKS):
+        return "call_in_text"
+    return ""
+
+
+def _is_as_long(reading: Reading, planned_tok: int) -> bool:
+    """A count of our own may differ from the engine's, so half is enough for it; usage below the chunks is no count."""
+    told = max(reading.output_tok or 0, len(reading.times_s))
+    return told >= planned_tok if reading.source in ("usage", "continuous") else 2 * told >= planned_tok
+
+
+def _is_object(arguments: str) -> bool:
+    try:
+        return isinstance(orjson.loads(arguments or "{}"), dict)
+    except orjson.JSONDecodeError:
+        return False
 
 
 def error_message(body: bytes) -> str:

@@ -9,7 +9,7 @@ however long the history is.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from simulator.core.action import Action
@@ -106,9 +106,9 @@ class SessionPlan:
         """Whether it is played to its end, so that the check applies."""
         return self.last_turn == len(self.turns)
 
-    def body(self, turn: Turn, *, forced: bool) -> bytes:
+    def body(self, turn: Turn, *, forced: bool, live: Sequence[bytes] | None = None) -> bytes:
         """The request's JSON. forced: the reply's length is fixed to the plan's (`ignore_eos`, `min_tokens` =
-        `max_tokens`)."""
+        `max_tokens`). live: the messages, where the session's history has left the plan's (cline/overlay.py)."""
         length = b""
         if forced:
             n = str(turn.output_tok).encode()
@@ -116,7 +116,7 @@ class SessionPlan:
         elif turn.max_tok is not None:
             length = b',"max_tokens":' + str(turn.max_tok).encode()
         tail = self.tails[turn.head] if self.tails else self.tail
-        messages = b",".join([self.pool[i] for i in turn.view])
+        messages = b",".join([self.pool[i] for i in turn.view] if live is None else live)
         return b"".join((self.heads[turn.head], messages, tail, length, b"}"))
 
     def digest(self) -> str:

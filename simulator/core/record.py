@@ -43,6 +43,7 @@ class Request:
     branch: 0 the session's own conversation; n, its n-th sub-agent (1 + index into SessionPlan.branches), whose turns
         count from 0.
     stopped: the client itself closed the stream after what it wanted (outcome "ok"; usage never came).
+    defect: what the client objects to in a reply that came whole (core/outcome.DEFECTS), or "".
     """
 
     run: str
@@ -77,6 +78,7 @@ class Request:
     server_ttft_s: float | None = None
     branch: int = 0
     stopped: bool = False
+    defect: str = ""
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,8 @@ class RunData:
     """requests, tools, pulses: tables of Request, ToolRun and Pulse (without its slots). windows: traffic kind ->
     (start_s, end_s) as the load loop stated it. ended: the run came to its own end (False: it was killed or still
     goes on). damage: what could not be read, by file, e.g. {"records.jsonl": 1}. slo: the stated objectives, e.g.
-    {"ttft_s": 2.0, "tpot_s": 0.05}; empty when none were."""
+    {"ttft_s": 2.0, "tpot_s": 0.05}; empty when none were. arrivals: traffic kind -> the plan of its open loop
+    ({"kind", "places", "due_s"}, the times in run seconds); empty in a closed loop."""
 
     requests: Table
     chunks: Chunks
@@ -31,6 +33,7 @@ class RunData:
     ended: bool = True
     damage: Mapping[str, int] = field(default_factory=dict)
     slo: Mapping[str, float] = field(default_factory=dict)
+    arrivals: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def empty() -> RunData:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from simulator.core.advice import warnings
+from simulator.core.arrived import arrivals
 from simulator.core.certify import client, signs
 from simulator.core.drift import drift
 from simulator.core.gauges import HITS, QUERIES, engine, increase, open_by_pulses, open_by_records, within
@@ -70,6 +71,7 @@ def _traffic(sample: Traffic, slo: Mapping[str, float], scraped: dict[str, Any] 
         "cached_share": hits,
         **latencies(sample),
         "turn_latency_s": latency(turns),
+        "arrival": arrivals(sample),
         "acceptance_length": scraped["acceptance_length"] if scraped else None,
         "goodput": goodput(sample, slo),
         "token_counts": {name: _count(sample.sent, "output_source", name) for name in SOURCES},

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from asyncio_throttle import Throttler
 
-from simulator.core.outcome import classify
+from simulator.core.outcome import Expected, classify, defect
 from simulator.core.record import Request
 from simulator.core.stream import Reading, StreamReader, read_stream, spread
 from simulator.drive.endpoint import Endpoint, Exchange
@@ -25,7 +25,8 @@ SLICE = 48
 @dataclass(frozen=True, slots=True)
 class Job:
     """What is to be sent, and the names its record will carry. path: below the base URL. branch: 0, or which sub-agent
-    of the session sends. stop_after_tok: close the stream once so many output tokens have come."""
+    of the session sends. stop_after_tok: close the stream once so many output tokens have come. expected: what a replay
+    expects of the reply; None, whatever comes whole is right."""
 
     kind: str
     session: str
@@ -40,6 +41,7 @@ class Job:
     output_tok: int
     branch: int = 0
     stop_after_tok: int | None = None
+    expected: Expected | None = None
 
 
 @dataclass(slots=True)
@@ -131,6 +133,7 @@ class Sender:
         )  # fmt: skip
         if self._secret:
             detail = detail.replace(self._secret, "***")
+        judged = outcome == "ok" and job.expected is not None and not exchange.stopped
         times = reading.times_s
         record = Request(
             run=self._run,
@@ -165,6 +168,7 @@ class Sender:
             server_ttft_s=reading.server_ttft_s,
             branch=job.branch,
             stopped=exchange.stopped,
+            defect=defect(reading, job.expected) if judged else "",
         )
         self._recorder.request(record, _deltas_us(exchange.t_sent_s, times), reading.tokens)
         self._note(job, record, counter)

@@ -1,62 +1,21 @@
-"""One agent session: request, tools, pause, and again, until its plan is played, the run stops or the profile gives up.
+"""One agent session: request, tools, pause, and again, until its plan is played, the run stops or its client gives up.
 
-Every moment between `t_ready` and the end belongs to exactly one of the parts in core/record.Session, by construction:
-a cursor moves forward and each stretch is booked once.
+Every moment between `t_ready` and the end belongs to exactly one of the parts in core/record.Session (wall.py).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, field
 
-from simulator.cline.retry import next_try
 from simulator.core.plan import SessionPlan, Turn
-from simulator.core.record import Session, ToolRun
-from simulator.drive.meter import Meter
-from simulator.drive.recorder import Recorder
-from simulator.drive.sender import Job, Reply, Sender
-from simulator.drive.tools import Tools, edits, tool_name
+from simulator.core.record import Session
+from simulator.drive.stage import Stage
+from simulator.drive.subagents import run_subagents
+from simulator.drive.talk import Talk
+from simulator.drive.toolturn import Hands, Tally
+from simulator.drive.wall import PARTS, Wall
 
-PARTS = ("think", "model", "subagent", "tool_run", "tool_queue", "tool_pace", "backoff", "client")
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """What every session of a run shares. paced: hold a tool's answer until its recorded latency has passed.
-    stopping: set when no further request may start; a session then ends after the turn in hand."""
-
-    sender: Sender
-    tools: Tools
-    recorder: Recorder
-    meter: Meter
-    now: Callable[[], float]
-    at: Callable[[float], float]
-    stopping: asyncio.Event
-    paced: bool
-    forced: bool
-
-
-@dataclass(slots=True)
-class Wall:
-    """Books each stretch of a session's time to one part."""
-
-    now: Callable[[], float]
-    cursor: float = 0.0
-    parts: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0))
-
-    def book(self, part: str, until_s: float | None = None) -> None:
-        until = self.now() if until_s is None else max(self.cursor, until_s)
-        self.parts[part] += until - self.cursor
-        self.cursor = until
-
-
-@dataclass(slots=True)
-class _Tally:
-    tool_calls: int = 0
-    mismatches: int = 0
-    edits: int = 0
-    commits: int = 0
+__all__ = ["PARTS", "SessionRunner", "Stage"]
 
 
 class SessionRunner:
@@ -65,12 +24,13 @@ class SessionRunner:
 
     def __init__(self, stage: Stage, plan: SessionPlan, slot: int, t_due_s: float | None = None) -> None:
         self._s, self._plan, self._slot, self._t_due_s = stage, plan, slot, t_due_s
-        self._wall = Wall(stage.now)
-        self._tally = _Tally()
+        self._wall, self._tally = Wall(stage.now), Tally()
+        self._talk = Talk(stage, plan, slot, self._wall, plan.turns)
+        self._hands = Hands(stage, plan, slot, self._wall, self._tally)
         self._turn = plan.start_turn
         self._outcome, self._error = "stopped", ""
         self._complaints: list[str] | None = None
-        self.first_reply = asyncio.Event()
+        self.first_reply = self._talk.answered
 
     async def run(self) -> Session:
         """Plays, and writes the session's line whatever happens; cancellation is passed on after that."""
@@ -84,7 +44,7 @@ class SessionRunner:
             earlier = [c.action for t in self._plan.turns[: self._plan.start_turn] for c in t.calls]
             await self._s.tools.setup(self._plan, earlier)
             if self._t_due_s is not None:
-                await self._pause(self._t_due_s - self._s.now())
+                await self._s.pause(self._t_due_s - self._s.now())
             ready = True
             self._wall.cursor = t_ready = self._s.now()
             await self._play()
@@ -117,9 +77,12 @@ class SessionRunner:
             t_due = await self._think(turn, first=previous is None)
             if self._s.stopping.is_set():
                 return
-            if not await self._model(turn, t_due):
+            if not await self._talk.reply(turn, t_due):
+                self._outcome, self._error = "failed" if self._talk.failed else "stopped", self._talk.error
                 return
-            await self._tools(turn)
+            await self._hands.carry_out(turn)
+            if turn.spawns:
+                await self._subagents(turn)
             previous = turn
             self._turn = state.turn = turn.index + 1
         self._outcome = "completed"
@@ -127,116 +90,23 @@ class SessionRunner:
             self._complaints = await self._s.tools.check(plan.session, plan.check)
             self._wall.book("client")
 
+    async def _subagents(self, turn: Turn) -> None:
+        """The slot's row shows its session in a tool, which is what sub-agents are to their parent."""
+        self._s.meter.slot(self._slot).phase = "tool"
+        try:
+            await run_subagents(self._s, self._plan, self._slot, turn, self._tally)
+        finally:
+            self._wall.book("subagent")
+
     async def _think(self, turn: Turn, *, first: bool) -> float:
         """Waits the pause before the turn; when it is over is when the request is due."""
         if self._t_due_s is not None and turn.index == self._plan.start_turn:
             return self._t_due_s
         if turn.think_s > 0 and not first:
             self._s.meter.slot(self._slot).phase = "think"
-            await self._pause(turn.think_s)
+            await self._s.pause(turn.think_s)
             self._wall.book("think")
         return self._wall.cursor
-
-    async def _pause(self, seconds: float) -> None:
-        """Sleeps, but not past the run's end."""
-        try:
-            await asyncio.wait_for(self._s.stopping.wait(), seconds)
-        except TimeoutError:
-            return
-
-    async def _model(self, turn: Turn, t_due: float) -> bool:
-        """Sends until a reply stands or the profile gives up; False ends the session."""
-        body = self._plan.body(turn, forced=self._s.forced)
-        retry = 0
-        while True:
-            reply = await self._s.sender.send(self._job(turn, t_due, body, retry))
-            self._book(reply)
-            self.first_reply.set()
-            if reply.record.outcome == "ok":
-                return True
-            error = reply.record.error
-            again = next_try(self._plan.profile, error, retry + 1)
-            # A replay's history is fixed, so a retry that would first cut it is not made: the session ends here.
-            if again is None or again.change or self._s.stopping.is_set():
-                self._outcome, self._error = "failed", f"{error}: {reply.record.detail}"[:300]
-                return False
-            self._s.meter.slot(self._slot).phase = "backoff"
-            await self._pause(max(again.delay_s, reply.retry_after_s or 0.0))
-            self._wall.book("backoff")
-            if self._s.stopping.is_set():
-                self._error = f"{error}: {reply.record.detail}"[:300]
-                return False
-            retry, t_due = retry + 1, self._wall.cursor
-
-    def _job(self, turn: Turn, t_due: float, body: bytes, retry: int) -> Job:
-        return Job(
-            kind="agent",
-            session=self._plan.session,
-            slot=self._slot,
-            turn=turn.index,
-            purpose=turn.purpose,
-            retry=retry,
-            t_due_s=t_due,
-            path="/chat/completions",
-            body=body,
-            prompt_tok=turn.prompt_tok,
-            output_tok=turn.output_tok,
-        )
-
-    def _book(self, reply: Reply) -> None:
-        """Up to the send is ours, from there to the end of the stream is the model's, reading it is ours again."""
-        sent = reply.record.t_sent_s
-        if sent is not None:
-            self._wall.book("client", sent)
-        self._wall.book("model", reply.record.t_end_s)
-        self._wall.book("client")
-
-    async def _tools(self, turn: Turn) -> None:
-        state, meter = self._s.meter.slot(self._slot), self._s.meter
-        changed = False
-        for number, call in enumerate(turn.calls):
-            state.phase = "tool"
-            meter.tools_running += 1
-            t_ready = self._s.now()
-            try:
-                done = await self._s.tools.replay(self._plan.session, call.action, call.recorded)
-            finally:
-                meter.tools_running -= 1
-            start, end = self._s.at(done.t_start), self._s.at(done.t_end)
-            self._wall.book("tool_queue", start)
-            self._wall.book("tool_run", end)
-            if self._s.paced:
-                await self._pause(t_ready + call.recorded_s - self._s.now())
-                self._wall.book("tool_pace")
-            self._wall.book("client")
-            changed |= edits(call.action)
-            self._count(call.action, done.matched)
-            self._s.recorder.tool(
-                ToolRun(
-                    session=self._plan.session,
-                    slot=self._slot,
-                    turn=turn.index,
-                    call=number,
-                    tool=tool_name(call.action),
-                    t_ready_s=t_ready,
-                    t_start_s=start,
-                    t_end_s=end,
-                    t_release_s=self._wall.cursor,
-                    recorded_s=call.recorded_s,
-                    result_chars=done.result_chars,
-                    exit_code=done.exit_code,
-                    matched=done.matched,
-                    difference=done.difference,
-                )
-            )
-        if changed:
-            self._tally.commits += await self._s.tools.commit(self._plan.session, f"Turn {turn.index}")
-            self._wall.book("client")
-
-    def _count(self, action: object, matched: bool) -> None:
-        self._tally.tool_calls += 1
-        self._tally.mismatches += not matched
-        self._tally.edits += edits(action)  # type: ignore[arg-type]
 
     def _record(self, t_start: float, t_ready: float) -> Session:
         plan, parts, tally = self._plan, self._wall.parts, self._tally

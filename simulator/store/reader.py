@@ -25,6 +25,8 @@ from simulator.store.writer import CHUNKS, ENGINE, PULSE, RECORDS, SESSIONS, TOO
 BLOCK_BYTES = 256 << 10
 #: columns of records.jsonl, kept for the next reader
 COLUMNS = "records.npz"
+#: traffic kind -> the manifest's key for the plan of its open loop
+ARRIVALS = {"agent": "session_arrivals", "synthetic": "request_arrivals"}
 T = TypeVar("T")
 
 
@@ -95,6 +97,7 @@ class Run:
     def data(self) -> RunData:
         """Everything that the folds of core need. The objectives are the manifest's `slo`, where it has them."""
         slo = self.manifest.get("slo")
+        arrivals = {kind: self.manifest.get(key) for kind, key in ARRIVALS.items()}
         return RunData(
             requests=self.requests,
             chunks=self.chunks,
@@ -106,6 +109,7 @@ class Run:
             ended=self.ended,
             damage=dict(self.damage),
             slo=slo if isinstance(slo, dict) else {},
+            arrivals={kind: plan for kind, plan in arrivals.items() if isinstance(plan, dict)},
         )
 
     @property

@@ -9,11 +9,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from simulator.core.limit import CLIENT, FRONT_END
 from simulator.core.metric import OUTPUT, Metric, value
 from simulator.view.cells import clean
 from simulator.view.format import count, digits, duration, measure, percent
 from simulator.view.identity import emulation, is_emulated, synthetic_shape, title
 from simulator.view.report_parts import verified
+from simulator.view.verdict import NO_COMPARISON, WHO, limits
 
 WIDTH = 80
 SHOWN_WARNINGS = 3
@@ -41,7 +43,7 @@ def final(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Renderable
         parts.append(_table(agent, synthetic, synthetic_shape(manifest)))
     if agent is not None:
         parts += [Text(line) for line in _agent_lines(agent)]
-    parts += _verdict(summary)
+    parts += _limits(summary) + _verdict(summary)
     return Group(*parts)
 
 
@@ -76,8 +78,9 @@ def _requests(part: Mapping[str, Any]) -> str:
 def _agent_lines(agent: Mapping[str, Any]) -> list[str]:
     done, split, tools = agent["sessions"], agent["wall"], agent["tools"]
     lines = [
-        f"sessions   {count(done['completed'])} completed, {digits(done['per_hour'])}/h; "
-        f"recorded solution verified: {verified(done)}"
+        f"sessions   {count(done['completed'])} completed, {digits(done['per_hour'])}/h"
+        + (f", {count(done['failed'])} failed" if done["failed"] else "")
+        + f"; recorded solution verified: {verified(done)}"
     ]
     if split:
         shares = split["shares"]
@@ -94,10 +97,24 @@ def _agent_lines(agent: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def _limits(summary: Mapping[str, Any]) -> list[RenderableType]:
+    lines: list[RenderableType] = []
+    for name, where, reasons in limits(summary):
+        style = {CLIENT: "bold red", FRONT_END: "yellow"}.get(where, "bold")
+        told = Text.assemble(
+            f"{'limit' if not lines else '':11}{name}: ", (WHO[where], style), f"; {clean(reasons[0])}"
+        )
+        told.truncate(WIDTH, overflow="ellipsis")
+        lines.append(told)
+    return lines
+
+
 def _verdict(summary: Mapping[str, Any]) -> list[RenderableType]:
     verdict, noted = summary["client"]["verdict"], summary["warnings"]
     style = {"ok": "green", "client-limited": "bold red"}.get(verdict, "yellow")
     lines: list[RenderableType] = [Text.assemble("client     ", (verdict, style))]
+    if verdict == "client-limited":
+        lines.append(Text(f"           {NO_COMPARISON}", style="bold red"))
     for each in noted[:SHOWN_WARNINGS]:
         told = Text.assemble(("warning    ", "yellow"), clean(each["what"]))
         told.truncate(WIDTH, overflow="ellipsis")

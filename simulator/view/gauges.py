@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from simulator.core.gauges import ACCEPTED, DRAFTS, HITS, KV_USE, LAG, PREEMPTIONS, QUERIES, RUNNING, WAITING
+from simulator.core.limit import Signs
 
 STALE_S = 5.0
 RECENT_S = 10.0
@@ -16,8 +19,9 @@ class Gauges:
     """None where the engine does not say.
 
     hits: share of looked-up prefix tokens found in the cache over the last 10 s. acceptance: tokens a sequence got in
-    a step that had drafts, same time. backlog: requests open at the client that the engine neither runs nor queues.
-    late_s: how far an emulation lags behind its own model. error: why there are no values.
+    a step that had drafts, same time. backlog: requests open at the client that the engine neither runs nor queues,
+    mean of that time, since single scrapes are never of quite the same moment. late_s: how far an emulation lags behind
+    its own model. signs: means of that time, for the question where the limit is. error: why there are no values.
     """
 
     running: int | None = None
@@ -28,31 +32,50 @@ class Gauges:
     preemptions: int | None = None
     backlog: int | None = None
     late_s: float | None = None
+    signs: Signs = field(default_factory=Signs)
     error: str = ""
 
 
-def read_gauges(samples: Sequence[Sample], failure: tuple[float, str], now_s: float, in_flight: int | None) -> Gauges:
-    """samples: good ones, oldest first; failure: time and text of the last bad one. Without values when the last good
-    sample is older than STALE_S at `now_s`."""
+def read_gauges(
+    samples: Sequence[Sample], failure: tuple[float, str], now_s: float, open_at: Callable[[float], int | None]
+) -> Gauges:
+    """samples: good ones, oldest first; failure: time and text of the last bad one; open_at: how many requests the
+    client had open about then. Without values when the last good sample is older than STALE_S at `now_s`."""
     failed_s, error = failure
     if not samples or now_s - samples[-1][0] > STALE_S:
         return Gauges(error=error if now_s - failed_s < 2 * STALE_S else "")
     t_s, new = samples[-1]
-    old = next(values for t, values in samples if t >= t_s - RECENT_S)
-    running, waiting = _whole(new, "vllm:num_requests_running"), _whole(new, "vllm:num_requests_waiting")
-    backlog = None
-    if running is not None and waiting is not None and in_flight is not None:
-        backlog = max(0, in_flight - running - waiting)
-    accepted = _ratio(old, new, "vllm:spec_decode_num_accepted_tokens_total", "vllm:spec_decode_num_drafts_total")
+    recent = [sample for sample in samples if sample[0] >= t_s - RECENT_S]
+    old, signs = recent[0][1], _signs(recent, open_at)
+    accepted = _ratio(old, new, ACCEPTED, DRAFTS)
     return Gauges(
-        running=running,
-        waiting=waiting,
-        kv_share=new.get("vllm:kv_cache_usage_perc"),
-        hits=_ratio(old, new, "vllm:prefix_cache_hits_total", "vllm:prefix_cache_queries_total"),
+        running=_whole(new, RUNNING),
+        waiting=_whole(new, WAITING),
+        kv_share=new.get(KV_USE),
+        hits=_ratio(old, new, HITS, QUERIES),
         acceptance=None if accepted is None else 1 + accepted,
-        preemptions=_whole(new, "vllm:num_preemptions_total"),
-        backlog=backlog,
-        late_s=new.get("embedded:schedule_lag_seconds"),
+        preemptions=_whole(new, PREEMPTIONS),
+        backlog=None if signs.backlog is None else max(0, round(signs.backlog)),
+        late_s=new.get(LAG),
+        signs=signs,
+    )
+
+
+def _signs(recent: Sequence[Sample], open_at: Callable[[float], int | None]) -> Signs:
+    def mean(name: str) -> float | None:
+        told = [values[name] for _, values in recent if name in values]
+        return sum(told) / len(told) if told else None
+
+    told = [(count, values) for t_s, values in recent if (count := open_at(t_s)) is not None]
+    behind = [n - v[RUNNING] - v[WAITING] for n, v in told if RUNNING in v and WAITING in v]
+    old, new = (values.get(PREEMPTIONS) for _, values in (recent[0], recent[-1]))
+    return Signs(
+        in_flight=sum(n for n, _ in told) / len(told) if told else None,
+        backlog=sum(behind) / len(behind) if behind else None,
+        running=mean(RUNNING),
+        waiting=mean(WAITING),
+        kv_use=mean(KV_USE),
+        preemptions=None if old is None or new is None else max(0.0, new - old),
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from simulator.core.certify import LIMITS
+from simulator.core.limit import CLIENT, ENGINE, FRONT_END, NONE, UNKNOWN
 from simulator.view.cells import (
     Glyphs,
     Item,
@@ -23,13 +25,15 @@ from simulator.view.gauges import Gauges
 from simulator.view.identity import is_emulated, is_virtual, scenario_name
 from simulator.view.sparkline import bar, big, grid, sparkline
 from simulator.view.state import LiveState
+from simulator.view.verdict import WHO
 
-LAG_LIMIT_S = 0.020
-CPU_LIMIT = 0.80
+LAG_LIMIT_S = LIMITS["loop_lag_p99_s"]
+CPU_LIMIT = LIMITS["cpu_share_mean"]
 EMULATED = ("EMULATED", "bold white on red")
+_LIMIT_STYLE = {CLIENT: "bold red", FRONT_END: "bold yellow", ENGINE: "bold green", UNKNOWN: "dim"}
 _STAGE_STYLE = {"window": "bold green", "synthetic": "bold magenta", "done": "bold green"}
 _BIG_CELLS = 17  # 9,999: up to there the chart stays where it is while digits come and go
-_NOTE_CELLS = 19
+_NOTE_CELLS = 22
 
 
 def engine_field(manifest: Mapping[str, Any], name: str) -> Any:
@@ -113,7 +117,7 @@ def throughput(state: LiveState, width: int, lines: int, glyphs: Glyphs) -> list
     notes = [
         ("output tok/s", "bold"),
         ("" if mean is None else f"stage mean {count(mean, 7)}", ""),
-        (f"peak {count(peak, 6)} in {clock(columns * grid(columns))}", "dim"),
+        (f"peak {count(peak, 6)} (last {clock(columns * grid(columns))})", "dim"),
     ]
     blank = (lines - 3) // 2
     rows = [" " * len(rows[0])] * blank + rows + [" " * len(rows[0])] * (lines - 3 - blank)
@@ -178,21 +182,27 @@ def engine(gauges: Gauges, width: int, glyphs: Glyphs) -> list[Part]:
     return join([_label("engine"), *(_pair(name, value, how) for name, value, how in known if value)], width)
 
 
-def client(state: LiveState, width: int) -> list[Part]:
-    """Is the load generator itself the limit? Yellow past 20 ms of loop lag or 80 % of a core, red far past it."""
+def client(state: LiveState, gauges: Gauges, width: int) -> list[Part]:
+    """The load generator's health, yellow past its limits and red far past them; and where the limit is now."""
     health = state.health()
     if health is None:
         return join([_label("client"), (("not measured yet", "dim"),)], width)
     lag_s, cpu = health
     lag_style = "" if lag_s <= LAG_LIMIT_S else "bold yellow" if lag_s <= 2.5 * LAG_LIMIT_S else "bold red"
-    cpu_style = "" if cpu <= CPU_LIMIT else "bold yellow" if cpu <= 0.95 else "bold red"
+    cpu_style = "" if cpu <= CPU_LIMIT else "bold yellow" if cpu <= 0.97 else "bold red"
     items = [
         _label("client"),
         _pair("loop lag", f"{lag_s * 1e3:.0f} ms", lag_style or "green"),
         _pair("CPU", percent(cpu), cpu_style or "green"),
     ]
-    if lag_style or cpu_style:
-        items.append((("the client may be the limit", "bold red" if "red" in lag_style + cpu_style else "yellow"),))
+    found = state.limit(gauges)
+    if found is not None:
+        where = found["where"]
+        items.append(_pair("limit", WHO[where], _LIMIT_STYLE.get(where, "")))
+        if where == CLIENT:
+            items.append((("figures are the client's, not the engine's", "bold red"),))
+        elif where not in (NONE, UNKNOWN):
+            items.append(((found["reasons"][0], "dim"),))
     return join(items, width)
 
 

@@ -43,12 +43,16 @@ def title(manifest: Mapping[str, Any]) -> str:
 
 
 def synthetic_shape(manifest: Mapping[str, Any]) -> str:
-    """ "512/512 x 256" as the scenario has it; "" when it does not say."""
+    """ "512/512 x 256" as the scenario has it, "512/512 at 20/s" in an open loop; "" when it does not say."""
     scenario = manifest.get("scenario")
     shape = scenario.get("synthetic") if isinstance(scenario, Mapping) else None
     if not isinstance(shape, Mapping) or not {"input_tok", "output_tok", "concurrency"} <= shape.keys():
         return ""
-    return f"{shape['input_tok']}/{shape['output_tok']} x {shape['concurrency']}"
+    size, arrival = f"{shape['input_tok']}/{shape['output_tok']}", shape.get("arrival")
+    if isinstance(arrival, Mapping) and arrival.get("kind", "closed") != "closed":
+        rate = arrival.get("requests_per_s")
+        return f"{size} by {arrival['kind']}" if rate is None else f"{size} at {rate:g}/s"
+    return f"{size} x {shape['concurrency']}"
 
 
 def command(manifest: Mapping[str, Any]) -> str:
@@ -60,7 +64,23 @@ def command(manifest: Mapping[str, Any]) -> str:
 
 
 def facts(value: Any, prefix: str = "") -> list[tuple[str, str]]:
-    """A nested mapping as (dotted key, text) pairs, empty ones left out."""
-    if not isinstance(value, Mapping):
-        return [] if value in (None, "", []) else [(prefix, clean(str(value)))]
-    return [fact for key, inner in value.items() for fact in facts(inner, f"{prefix}.{key}" if prefix else str(key))]
+    """A nested mapping as (dotted key, text) pairs, what is not set left out. Of several mappings in a list each has
+    its number in the key, from 1."""
+    if isinstance(value, Mapping):
+        inner = [(str(key), each) for key, each in value.items()]
+    elif isinstance(value, list | tuple) and any(isinstance(each, Mapping | list | tuple) for each in value):
+        inner = [(str(n) if len(value) > 1 else "", each) for n, each in enumerate(value, 1)]
+    else:
+        text = plain(value)
+        return [(prefix, clean(text))] if text else []
+    return [fact for key, each in inner for fact in facts(each, ".".join(part for part in (prefix, key) if part))]
+
+
+def plain(value: Any) -> str:
+    """A value as people write it: yes and no, lists with commas, "" for what is not set. Engines label their metrics
+    with Python's own words for these, as texts."""
+    if isinstance(value, list | tuple):
+        return ", ".join(text for each in value if (text := plain(each)))
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return {"True": "yes", "False": "no", "None": "", "[]": "", "()": "", "{}": ""}.get(str(value), str(value))

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from simulator.core.metric import TABLE, value
-from simulator.view.format import cell, count, digits, duration, measure, percent
+from simulator.core.stats import P99_NEEDS
+from simulator.view.format import DASH, cell, count, digits, duration, measure, percent
 from simulator.view.identity import command, emulation, facts, is_emulated, synthetic_shape, title
-from simulator.view.report_parts import client, engine, errors, groups, sessions, table, tools, wall, warnings
+from simulator.view.report_parts import client, engine, errors, groups, limit, sessions, table, tools, wall, warnings
+from simulator.view.verdict import NO_COMPARISON, WHO, failures, limits, missing_p99
 
 Lines = list[str]
 
@@ -23,15 +25,21 @@ def report(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     if agent is None and synthetic is None:
         lines += ["No request was recorded, so there is nothing to report.", ""]
     else:
-        lines += [*side_by_side(agent, synthetic, manifest), ""]
+        lines += [*side_by_side(agent, synthetic, manifest), *notes(summary), ""]
     if agent is not None:
         lines += [*wall(agent), *sessions(agent), *groups(agent), *tools(agent)]
-    lines += [*errors(summary), *client(summary["client"]), *engine(summary, manifest), *warnings(summary)]
+    lines += [
+        *errors(summary),
+        *limit(summary),
+        *client(summary["client"]),
+        *engine(summary, manifest),
+        *warnings(summary),
+    ]
     return "\n".join([*lines, *repeat(manifest)]) + "\n"
 
 
 def headline(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Lines:
-    """Two or three sentences: what was delivered, how it felt, and whether to believe it."""
+    """A few sentences: what was delivered, how it felt, who is the limit, what failed, and whether to believe it."""
     agent, synthetic = summary["agent"], summary["synthetic"]
     lines: Lines = []
     if agent is not None:
@@ -49,8 +57,13 @@ def headline(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Lines:
         limited = summary["client"]["verdict"] == "client-limited"
         beside = "" if agent is None else " on the same engine" + ("" if limited else _times(agent, synthetic))
         lines.append(f"**{name}: {speed} output**{beside}.  ")
-    verdict, noted = summary["client"]["verdict"], summary["warnings"]
-    lines.append(f"Client: **{verdict}**. {_warned(noted)}")
+    told = [f"{name}: {WHO[where]}, {cell(reasons[0])}" for name, where, reasons in limits(summary)]
+    if told:
+        lines.append(f"**Who is the limit** – {'; '.join(told)}.  ")
+    verdict = summary["client"]["verdict"]
+    marked = f": the figures describe the load generator, and {NO_COMPARISON}" * (verdict == "client-limited")
+    lines.append(f"Client: **{verdict}**{marked}.  ")
+    lines.append(f"{failures(summary).capitalize()}. {_warned(summary['warnings'])}")
     return lines
 
 
@@ -71,17 +84,44 @@ def side_by_side(agent: Any, synthetic: Any, manifest: Mapping[str, Any]) -> Lin
     heads = {"agents": agent, f"synthetic {synthetic_shape(manifest)}".strip(): synthetic}
     heads = {head: part for head, part in heads.items() if part is not None}
     parts = list(heads.values())
-    rows = [_window(*parts), _requests(*parts)]
+    rows = [_window(*parts), _drift(*parts), _requests(*parts)]
     for metric in TABLE:
         told = [value(part, metric) for part in parts]
         if any(each is not None for each in told):
             rows.append((metric.label, *(measure(each, metric.unit) for each in told)))
     lines = ["## Agents beside synthetic traffic" if len(parts) > 1 else "## Figures", ""]
-    lines += table(("", *heads), rows)
-    lines += ["", "Percentiles cover requests sent in the window; failed ones have no latency and are counted above."]
-    if all(part["ttft_s"]["p99"] is None for part in parts):
-        lines.append("p99 is left out below 1,000 requests.")
-    return lines
+    return lines + table(("", *heads), rows)
+
+
+def notes(summary: Mapping[str, Any]) -> Lines:
+    """A line for each figure of the table that needs one."""
+    agent = summary["agent"]
+    lines = ["Percentiles cover requests sent in the window; failed ones have no latency and are counted above."]
+    few = missing_p99(summary)
+    if few:
+        lines.append(f"p99 is decided by a handful of requests below {P99_NEEDS:,} and left out ({', '.join(few)}).")
+    promised = next((part["goodput"] for part in (agent, summary["synthetic"]) if part and part["goodput"]), None)
+    if promised:
+        asked = ", ".join(f"{name.removesuffix('_s')} ≤ {duration(limit)}" for name, limit in promised["slo"].items())
+        lines.append(f"Goodput counts requests that met every objective of the scenario ({cell(asked)}).")
+    if agent is not None and agent["fairness"]["jain"] is not None:
+        lines.append(
+            "Fairness compares how much each session was slowed down: a turn's latency over the median of turns with "
+            "about its context; Jain's index is 1 when all are alike, 1/n when one gets everything."
+        )
+    return ["", *(f"- {line}" for line in lines)]
+
+
+def _drift(*parts: Any) -> tuple[str, ...]:
+    """The halves of the window against one another, with the 95 % interval where the window is long enough for one."""
+
+    def told(part: Any) -> str:
+        found, margin = part["drift"], part.get("drift_margin")
+        if found is None:
+            return DASH
+        return f"{100 * found:+.1f} %" + (" (short: may be noise)" if margin is None else f" ± {100 * margin:.1f}")
+
+    return ("second half against first", *map(told, parts))
 
 
 def _window(*parts: Any) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from simulator.core.certify import lateness_tail_s
 from simulator.view.format import bar, cell, count, digits, duration, measure, percent
 from simulator.view.identity import facts
+from simulator.view.verdict import NO_COMPARISON, WHO, limits
 
 Lines = list[str]
 
@@ -66,6 +67,12 @@ def _left(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Lines:
     return lines
 
 
+VERIFIED = (
+    "Verified: of the sessions that played their plan to its last turn, how many left a workspace that passes its "
+    "task's check (tests run, files parsed, figures compared). One that is cut off before is not checked."
+)
+
+
 def verified(done: Mapping[str, Any]) -> str:
     """ "12/12", or that none was checked: a session that was cut short is not."""
     checked = done["verified"] + done["refuted"]
@@ -79,10 +86,11 @@ def sessions(agent: Mapping[str, Any]) -> Lines:
         ("an hour", digits(done["per_hour"])),
         ("recorded solution verified", verified(done)),
         ("failed", count(done["failed"])),
+        ("stopped by the end of the run", count(done["stopped"])),
         ("turns / tool calls / edits", " / ".join(count(done[key]) for key in ("turns", "tool_calls", "edits"))),
         ("wall of whole sessions p50", duration(done["wall_s"]["p50"])),
     ]
-    lines = ["## Sessions", "", *table(("", ""), rows), ""]
+    lines = ["## Sessions", "", *table(("", ""), rows), "", VERIFIED, ""]
     return lines + [f"- check of {cell(text)}" for text in done["check_examples"]] + [""] * bool(done["check_examples"])
 
 
@@ -150,7 +158,8 @@ def errors(summary: Mapping[str, Any]) -> Lines:
 def client(health: Mapping[str, Any]) -> Lines:
     """The client's account of itself, beside its limits."""
     kinds = [kind for kind in ("agent", "synthetic") if health[kind] is not None]
-    lines = ["## Client health", "", f"Verdict: **{health['verdict']}**", ""]
+    limited = f": {NO_COMPARISON}" * (health["verdict"] == "client-limited")
+    lines = ["## Client health", "", f"Verdict: **{health['verdict']}**{limited}", ""]
     lines += [f"- {cell(reason)}" for reason in health["reasons"]] + [""] * bool(health["reasons"])
     if not kinds:
         return lines
@@ -162,11 +171,34 @@ def client(health: Mapping[str, Any]) -> Lines:
         ("CPU, share of a core", *(percent(h["cpu_share"]["mean"]) for h in each), percent(limits["cpu_share_mean"])),
         ("sent late p50", *(duration(h["lateness_s"]["p50"]) for h in each), ""),
         ("sent late, tail", *(duration(lateness_tail_s(h)) for h in each), ""),
-        ("lateness of a turn", *(percent(h["lateness_share"]) for h in each), percent(limits["lateness_share"])),
+        ("lateness, share of a turn", *(percent(h["lateness_share"]) for h in each), percent(limits["lateness_share"])),
     ]
     if any(h["ttft_minus_server_s"]["n"] for h in each):
-        rows.append(("TTFT less the server's p50", *(duration(h["ttft_minus_server_s"]["p50"]) for h in each), ""))
+        told = [h["ttft_minus_server_s"] for h in each]
+        rows.append(("TTFT less the engine's own p50", *(duration(t["p50"]) for t in told), ""))
+        rows.append(("TTFT less the engine's own p95", *(duration(t["p95"]) for t in told), ""))
     return [*lines, *table(("", *kinds, "limit"), rows), ""]
+
+
+def limit(summary: Mapping[str, Any]) -> Lines:
+    """Which party is at its limit, with all that speaks for it."""
+    lines = []
+    for name, where, reasons in limits(summary):
+        lines += [f"- **{name}: {WHO[where]}**", *(f"  - {cell(reason)}" for reason in reasons)]
+    return ["## Where the limit is", "", *lines, ""] if lines else []
+
+
+BACKLOG = (
+    "Front-end backlog: requests open at the client that the engine neither runs nor has waiting: they are in its API "
+    "process, or on the way."
+)
+
+
+def _backlog(requests: float | None) -> str:
+    """Below 0 only because two counts are never of quite the same moment."""
+    if requests is None or requests >= 0:
+        return digits(requests)
+    return f"0 ({digits(requests).replace('-', '−')} by sampling skew)"
 
 
 def engine(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Lines:
@@ -186,11 +218,15 @@ def engine(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Lines:
             ("preemptions", "preemptions", ""),
             ("acceptance length", "acceptance_length", ""),
             ("generated, by its own count", "output_tok_s", "tok/s"),
-            ("front-end backlog, mean", "backlog_mean", ""),
-            ("front-end backlog p95", "backlog_p95", ""),
         )
         rows = [(name, *(measure(g[key], unit) for g in each)) for name, key, unit in shown]
-        lines += [*table(("", *kinds), rows), ""]
+        rows += [
+            ("front-end backlog, mean", *(_backlog(g["backlog_mean"]) for g in each)),
+            ("front-end backlog p95", *(_backlog(g["backlog_p95"]) for g in each)),
+        ]
+        if any(g.get("emulation_lag_s") is not None for g in each):
+            rows.append(("emulation behind its own model p95", *(duration(g.get("emulation_lag_s")) for g in each)))
+        lines += [*table(("", *kinds), rows), "", BACKLOG, ""]
     else:
         lines += ["Its /metrics were not read in any window.", ""]
     known = [(cell(name), cell(text)) for name, text in facts(manifest.get("engine"))]

@@ -10,7 +10,7 @@ from rich.segment import Segment
 from simulator.view import header
 from simulator.view.cells import ASCII, UNICODE, Glyphs, Part, clean, clip, segments, spread, width_of
 from simulator.view.state import LiveState
-from simulator.view.table import more_line, table
+from simulator.view.table import legend, more_line, table
 
 #: a failed request is worth a line for as long
 _FAILURE_S = 30.0
@@ -52,7 +52,7 @@ def compose(
         header.requests(state, half, glyphs),
         header.engine(gauges, half, glyphs),
         header.sessions(state, half),
-        header.client(state, half),
+        header.client(state, gauges, half),
     ]
     if wide:
         stats = [_halves(stats[0], stats[1], width), _halves(stats[2], stats[3], width)]
@@ -64,14 +64,16 @@ def compose(
         chart = min(_CHART, max(chart, height - len(lines) - len(stats) - 5 - len(state.slots)))
     lines += gap + header.throughput(state, width, chart, glyphs) + gap + stats + gap
     rows = height - len(lines) - 2
-    hidden = list(state.slots)
+    hidden, told = list(state.slots), []
     if rows > 0 and state.slots:
         body, hidden = table(state, gauges, width, rows, glyphs)
         lines += body
+        told = legend(state, width, len(state.slots), rows, glyphs)
     elif rows > 0:
         lines += [[], [(" no agent sessions in this stage", "dim")]]
     lines = lines[: height - 1] + [[]] * (height - 1 - len(lines))
-    lines.append(_footer(state, more_line(state, hidden, gauges, width - 8), now_s, width, glyphs))
+    more = more_line(state, hidden, gauges, width - 8)
+    lines.append(_footer(state, more or told, now_s, width, glyphs))
     return lines[:height]
 
 

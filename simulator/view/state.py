@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from simulator.core.certify import LIMITS
+from simulator.core.limit import limit
 from simulator.core.record import SlotState
 from simulator.view.gauges import Gauges, read_gauges
 
 RECENT_S = 60.0
 RATE_S = 3.0
+LAG_LIMIT_MS = round(1e3 * LIMITS["loop_lag_p99_s"])
+#: a pulse this near to a scrape tells what was open then
+OPEN_NEAR_S = 1.0
 
 #: busiest first; what is not listed comes last
 RANK = {"decode": 0, "prefill": 1, "queue": 1, "tool": 2, "backoff": 3, "setup": 3, "think": 4, "idle": 5, "done": 6}
@@ -24,13 +29,16 @@ _SLOT = ("slot", "session", "task", "turn", "turns", "phase", "context_tok", "tt
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """What passed between two pulses. tok: streamed output tokens; lag_s, cpu_share: the client's own health."""
+    """What passed between two pulses. tok: streamed output tokens; lag_s, cpu_share: the client's own health; ticks,
+    late: moments at which the loop's lag was taken, and how many of them found it past its limit."""
 
     t_s: float
     span_s: float
     tok: float | None
     lag_s: float
     cpu_share: float
+    ticks: int = 0
+    late: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,7 @@ class LiveState:
     _phases: deque[tuple[float, Mapping[int, str]]] = field(default_factory=lambda: deque(maxlen=400))
     _requests: deque[tuple[float, float, float, str]] = field(default_factory=lambda: deque(maxlen=8192))
     _samples: deque[tuple[float, Mapping[str, float]]] = field(default_factory=lambda: deque(maxlen=64))
+    _open: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=128))
     _engine_error: tuple[float, str] = (float("-inf"), "")
 
     # ---- folding
@@ -83,9 +92,12 @@ class LiveState:
                     line["output_tok"] - last["output_tok"] if same_traffic else None,
                     line["loop_lag_s"],
                     line["cpu_share"],
+                    line.get("lag_ticks", 0),
+                    line.get(f"lag_over_{LAG_LIMIT_MS}ms", 0),
                 )
             )
         self.pulse, self.slots = line, slots
+        self._open.append((line["t_s"], line["in_flight"]))
         gauges = self.gauges()
         self._phases.append((line["t_s"], {s.slot: self.shown_phase(s, gauges) for s in slots}))
 
@@ -200,7 +212,31 @@ class LiveState:
 
     def gauges(self) -> Gauges:
         """The engine's gauges at the last pulse."""
-        return read_gauges(self._samples, self._engine_error, self.pulse.get("t_s", 0.0), self.pulse.get("in_flight"))
+        return read_gauges(self._samples, self._engine_error, self.pulse.get("t_s", 0.0), self._open_at)
+
+    def _open_at(self, t_s: float) -> int | None:
+        nearest = min(self._open, key=lambda one: abs(one[0] - t_s), default=None)
+        return None if nearest is None or abs(nearest[0] - t_s) > OPEN_NEAR_S else nearest[1]
+
+    def limit(self, gauges: Gauges) -> Mapping[str, Any] | None:
+        """Where the limit is now (core/limit.py), over the last ten seconds; None before anything is known."""
+        health = self._client_reasons()
+        if health is None:
+            return None
+        return limit(replace(gauges.signs, client=health))
+
+    def _client_reasons(self) -> tuple[str, ...] | None:
+        end = self.pulse.get("t_s", 0.0)
+        recent = [one for one in list(self.intervals)[-40:] if one.t_s > end - 10]
+        if not recent:
+            return None
+        ticks, late = sum(one.ticks for one in recent), sum(one.late for one in recent)
+        worst = max(one.lag_s for one in recent)
+        lagging = late > 0.01 * ticks if ticks else worst > LIMITS["loop_lag_p99_s"]
+        cpu = sum(one.cpu_share * one.span_s for one in recent) / sum(one.span_s for one in recent)
+        found = [f"event-loop lag up to {1e3 * worst:.0f} ms"] if lagging else []
+        found += [f"{100 * cpu:.0f} % of a core"] if cpu > LIMITS["cpu_share_mean"] else []
+        return tuple(found)
 
 
 def busiest(slots: tuple[SlotState, ...]) -> list[SlotState]:

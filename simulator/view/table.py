@@ -63,13 +63,10 @@ def table(
     """Lines (one of headings, then at most `rows`) and the sessions that found no room. In slot order when all fit, so
     that rows stay where they are; busiest first when not."""
     slots = state.slots
-    panes = 1
-    if len(slots) > rows:
-        panes = max(1, min(-(-len(slots) // max(1, rows)), (width + _GUTTER) // (_PANE + _GUTTER)))
+    panes, pane_width = _panes(len(slots), width, rows)
     fits = len(slots) <= rows * panes
     ordered = list(slots) if fits else busiest(slots)
     shown, hidden = ordered[: rows * panes], ordered[rows * panes :]
-    pane_width = (width - _GUTTER * (panes - 1)) // panes
     columns = layout(state, pane_width)
     deep = -(-len(shown) // panes) if fits else rows
     trails = state.phases(columns.trail, grid(columns.trail))
@@ -81,6 +78,14 @@ def table(
         ]
         lines.append(_side_by_side(cells))
     return lines, hidden
+
+
+def _panes(slots: int, width: int, rows: int) -> tuple[int, int]:
+    """(tables side by side, cells of each)."""
+    panes = 1
+    if slots > rows:
+        panes = max(1, min(-(-slots // max(1, rows)), (width + _GUTTER) // (_PANE + _GUTTER)))
+    return panes, (width - _GUTTER * (panes - 1)) // panes
 
 
 def layout(state: LiveState, width: int) -> Columns:
@@ -135,6 +140,18 @@ def headings(columns: Columns) -> list[Part]:
         (clip(f"last {clock(columns.trail * grid(columns.trail))}", columns.trail), columns.trail),
     ]
     return [(" ".join(text for text, width in named if width) + " ", "dim underline")]
+
+
+def legend(state: LiveState, width: int, slots: int, rows: int, glyphs: Glyphs) -> list[Part]:
+    """What the columns of a session's last minutes mean; nothing where they are not shown."""
+    _, pane_width = _panes(slots, width, rows)
+    if not layout(state, pane_width).trail:
+        return []
+    chars = TRAIL if glyphs.big else TRAIL_ASCII
+    parts: list[Part] = [(" history:", "dim")]
+    for phase in ("decode", "prefill", "queue", "tool", "think", "setup", "backoff"):
+        parts += [(f" {chars[phase]}", PHASE_STYLE[phase].removeprefix("bold ")), (f" {phase}", "dim")]
+    return parts if width_of(parts) + 10 <= width else []
 
 
 def more_line(state: LiveState, hidden: Sequence[SlotState], gauges: Gauges, width: int) -> list[Part]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.core.outcome import classify, clean, error_message
+from simulator.core.outcome import DEFECTS, Expected, classify, clean, defect, error_message
 from simulator.core.record import ERRORS
 from simulator.core.stream import Reading
 
@@ -61,3 +61,60 @@ def test_details_are_one_printable_line_without_keys() -> None:
 )
 def test_error_message(body: bytes, said: str) -> None:
     assert error_message(body) == said
+
+
+def _call(name: str = "read_file", arguments: str = "{}") -> dict[str, str]:
+    return {"id": "c", "name": name, "arguments": arguments}
+
+
+@pytest.mark.parametrize(
+    ("more", "exact_tok", "found"),
+    [
+        ({"text": "words", "output_tok": 40, "finish": "length"}, 40, ""),
+        ({"text": "words", "output_tok": 12, "finish": "length"}, 40, "length"),
+        ({"text": "words", "output_tok": 12, "finish": "stop"}, 40, ""),
+        ({"text": "words", "output_tok": 12, "finish": "length"}, None, "length"),
+        ({"reasoning": "hm", "output_tok": 40, "finish": "length"}, 40, ""),
+        ({"reasoning": "hm", "output_tok": 39, "finish": "stop"}, 40, "reasoning_only"),
+        ({"tool_calls": [_call(arguments='{"pa')], "output_tok": 40, "finish": "tool_calls"}, 40, ""),
+        ({"tool_calls": [_call(arguments='{"pa')], "output_tok": 4, "finish": "tool_calls"}, 40, "bad_arguments"),
+        ({"tool_calls": [_call(arguments="7")], "output_tok": 4, "finish": "tool_calls"}, 40, "bad_arguments"),
+        ({"tool_calls": [_call(arguments="")], "output_tok": 4, "finish": "tool_calls"}, 40, ""),
+        ({"tool_calls": [_call("fly")], "output_tok": 4, "finish": "tool_calls"}, None, "unknown_tool"),
+        ({"tool_calls": [_call()], "output_tok": 4, "finish": "length"}, 40, ""),
+        ({"text": '<tool_call>{"name"', "output_tok": 4, "finish": "stop"}, 40, "call_in_text"),
+        ({"text": '<tool_call>{"name"', "output_tok": 40, "finish": "stop"}, 40, ""),
+        ({"text": "words", "output_tok": 33, "finish": "length", "source": "counted"}, 40, ""),
+        ({"text": "words", "output_tok": 3, "finish": "length", "source": "counted"}, 40, "length"),
+        ({"text": "words", "output_tok": 0, "finish": "length", "times_s": [1.0] * 40}, 40, ""),
+    ],
+)  # fmt: skip
+def test_defects_are_looked_for_in_replies_that_are_not_the_planned_ones(
+    more: dict[str, object], exact_tok: int | None, found: str
+) -> None:
+    reading = Reading(**{"times_s": [1.0], "tokens": [1], "source": "usage", **more})  # type: ignore[arg-type]
+    assert defect(reading, Expected(exact_tok, frozenset({"read_file"}))) == found
+    assert found in ("", *DEFECTS)
+
+
+@pytest.mark.parametrize(
+    ("began", "error", "said"),
+    [
+        (b"\x1f\x8b\x08", "malformed", "gzip"),
+        (b'{"id":1}', "malformed", "one JSON document"),
+        (b'{"error": {"message": "no"}}', "server_error", "one JSON document"),
+        (b"  <!doctype html>", "malformed", "page"),
+        (b"Welcome", "malformed", "something else: Welcome"),
+        (b": comment", "cut", "without a finish reason"),
+        (b"data: {}", "cut", "without a finish reason"),
+        (b"", "cut", "without a finish reason"),
+    ],
+)
+def test_a_body_that_is_no_stream_is_told(began: bytes, error: str, said: str) -> None:
+    outcome, kind, detail = classify(200, "", "", b"", Reading(), began)
+    assert (outcome, kind) == ("failed", error) and said in detail
+
+
+def test_a_stream_that_the_client_closed_is_ok_once_it_spoke() -> None:
+    assert classify(200, "", "", b"", Reading(times_s=[1.0]), stopped=True) == ("ok", "", "")
+    assert classify(200, "", "", b"", Reading(), stopped=True)[1] == "cut"

@@ -161,6 +161,7 @@ def test_every_metric_has_its_place_in_a_summary() -> None:
     assert value(None, TABLE[0]) is None
 
 
+DOZEN = {"agent": {"kind": "poisson", "due_s": [11.0 + i / 2 for i in range(12)]}}
 QUIET = reply(11.0, [(250, 1)] + [(100, 1)] * 80)
 
 
@@ -171,6 +172,11 @@ QUIET = reply(11.0, [(250, 1)] + [(100, 1)] * 80)
         ("client_limited", [QUIET], {"pulses": [pulse(12.0, loop_lag_s=0.2)]}),
         ("no_steady_window", [QUIET], {"windows": {}}),
         ("cut_short", [QUIET], {"ended": False}),
+        ("overloaded", [QUIET], {"arrivals": DOZEN}),
+        ("filling", [QUIET], {
+            "arrivals": DOZEN,
+            "sessions": tuple(session(f"s{i:04d}", 11.0 + i / 2, 99.0) for i in range(12)),
+        }),
         ("damage", [QUIET], {"damage": {"records.jsonl": 1}}),
         ("failures", [QUIET, failure(12.0, "timeout")], {}),
         ("censored", [QUIET, reply(19.0, [(900, 1)], outcome="cancelled")], {}),

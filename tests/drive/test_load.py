@@ -150,7 +150,6 @@ async def test_clock_points_are_in_order_and_chunks_add_up() -> None:
     ("word", "profile", "error", "sends", "outcome"),
     [
         ("401", "classic-xml", "auth", 1, "failed"),
-        ("overflow", "classic-xml", "context_overflow", 1, "failed"),
         ("cut", "sdk", "cut", 1, "failed"),
         ("400", "sdk", "bad_request", 1, "failed"),
         ("garbage", "sdk", "malformed", 1, "failed"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import pytest
 from misbehaving import Script, serving
@@ -18,6 +18,7 @@ from simulator.drive.meter import Meter
 from simulator.drive.openload import OpenLoad, OpenShape
 from simulator.drive.sender import Sender
 from simulator.drive.session import Stage
+from simulator.drive.synthetic import Synthetic, SyntheticShape
 from simulator.drive.tools import RecordedTools
 
 #: run time that due times count from
@@ -108,6 +109,25 @@ async def test_an_interrupt_and_the_limit_end_it() -> None:
     assert result.stopped == "interrupted"
     _, result, _ = await drive([0.0, 30.0], limit_s=LEAD_S + 0.5)
     assert result.stopped == "time limit"
+
+
+@pytest.mark.parametrize("cap", [None, 2])
+async def test_synthetic_requests_leave_when_they_are_due_or_wait_for_a_place(cap: int | None) -> None:
+    lines, clock = Lines(), RunClock()
+    meter = Meter(clock.now)
+    due_s = (0.0, 0.0, 0.0, 0.0, 0.5)
+    shape = SyntheticShape(4, 1, cap, 5, 0, 1, "m", 1300, 2000, 60.0, due_s=due_s)
+    async with serving(Script(lambda s, n: "slow", tokens=2)) as url:
+        endpoint = Endpoint(url, "k", clock.now)
+        sender = Sender(endpoint, lines, meter, clock.now, "run", len)
+        result = await Synthetic(sender, lines, meter, clock.now, shape, asyncio.Event()).run()
+        await endpoint.close()
+    assert result.window is not None and result.stopped == ""
+    records = sorted(lines.requests, key=lambda r: int(r.session.removeprefix("syn")))
+    assert [r.t_due_s - result.window[0] for r in records] == pytest.approx(list(due_s))
+    assert all(r.t_call_s >= r.t_due_s for r in records)
+    edges = sorted([(r.t_call_s, 1) for r in records] + [(r.t_end_s, -1) for r in records])
+    assert max(accumulate(step for _, step in edges)) == (4 if cap is None else cap)
 
 
 async def test_a_plan_that_cannot_be_read_is_told() -> None:

@@ -1,0 +1,134 @@
+"""One conversation with the engine: a turn's request is sent until its reply stands, or its client gives up.
+
+What a client does about a failure is cline/recovery.py's to say, how the history changes with it cline/overlay.py's;
+here it is waited, sent and booked. Each send is a Request line of its own, `retry` counting from 0 within the turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import orjson
+
+from simulator.cline.complaints import complain
+from simulator.cline.overlay import Overlay
+from simulator.cline.recovery import ON, Event, Move, Recovery
+from simulator.core.outcome import Expected
+from simulator.core.plan import SessionPlan, Turn
+from simulator.drive.sender import Job, Reply
+from simulator.drive.stage import Stage
+from simulator.drive.wall import Wall
+
+
+class Talk:
+    """turns: the conversation's. branch: 0, the session's own; n, its n-th sub-agent. answered: set when the first
+    request has an answer or has failed. failed, error: whether the client gave up, and the last thing that went
+    wrong."""
+
+    def __init__(self, stage: Stage, plan: SessionPlan, slot: int, wall: Wall, turns: Sequence[Turn],
+                 branch: int = 0) -> None:  # fmt: skip
+        self._s, self._plan, self._slot, self._wall, self._branch = stage, plan, slot, wall, branch
+        self._overlay = Overlay(plan.pool, turns)
+        self._recovery = Recovery(plan.profile)
+        self._offered = tuple(offered(tail) for tail in (plan.tails or (plan.tail,)))
+        self.answered = asyncio.Event()
+        self.failed, self.error = False, ""
+
+    async def reply(self, turn: Turn, t_due_s: float) -> bool:
+        """False: the session ends here, because the client gave up or because the run stops."""
+        retry = 0
+        while True:
+            reply = await self._s.sender.send(self._job(turn, t_due_s, retry))
+            self._book(reply)
+            self.answered.set()
+            move = self._judge(turn, reply)
+            if not move.again:
+                self.failed = not move.go_on
+                return move.go_on
+            if self._s.stopping.is_set():
+                return False
+            self._change(turn, move, reply)
+            await self._back_off(move.delay_s)
+            if self._s.stopping.is_set():
+                return False
+            retry, t_due_s = retry + 1, self._wall.cursor
+
+    def _judge(self, turn: Turn, reply: Reply) -> Move:
+        record, calls = reply.record, reply.reading.tool_calls
+        event = Event(
+            error=record.error,
+            # the text of a summary is the client's own business, whatever it looks like
+            defect="" if turn.purpose == "compaction" else record.defect,
+            spoke=bool(record.chunks),
+            call=f"{calls[0]['name']} {calls[0]['arguments']}" if calls else "",
+            retry_after_s=reply.retry_after_s,
+        )
+        self._recovery, move = self._recovery.after(event)
+        if move != ON:
+            why = record.detail or move.why or "the client objects to the reply"
+            self.error = f"{record.error or record.defect}: {why}"[:300]
+        else:
+            self.error = ""
+        return move
+
+    def _change(self, turn: Turn, move: Move, reply: Reply) -> None:
+        if turn.purpose == "compaction":
+            return
+        if move.change == "truncate":
+            self._overlay.truncate(turn)
+        elif move.change == "compact":
+            self._overlay.compact(turn)
+        if move.complaint:
+            said = reply.reading
+            last = self._overlay.last(turn)
+            messages = complain(self._plan.profile, move.complaint, said.text, said.tool_calls, last)
+            self._overlay.add(turn, messages)
+        self._wall.book("client")
+
+    async def _back_off(self, delay_s: float) -> None:
+        if delay_s <= 0:
+            return
+        if not self._branch:
+            self._s.meter.slot(self._slot).phase = "backoff"
+        await self._s.pause(delay_s)
+        self._wall.book("backoff")
+
+    def _job(self, turn: Turn, t_due_s: float, retry: int) -> Job:
+        plan, forced = self._plan, self._s.forced
+        live = None if turn.purpose == "compaction" else self._overlay.live(turn)
+        prompt_tok = turn.prompt_tok
+        if live is not None:  # by its share of the planned bytes
+            prompt_tok = round(prompt_tok * sum(map(len, live)) / sum(len(plan.pool[i]) for i in turn.view))
+        return Job(
+            kind="agent",
+            session=plan.session,
+            slot=self._slot,
+            turn=turn.index,
+            purpose=turn.purpose,
+            retry=retry,
+            t_due_s=t_due_s,
+            path="/chat/completions",
+            body=plan.body(turn, forced=forced, live=live),
+            prompt_tok=prompt_tok,
+            output_tok=turn.output_tok,
+            branch=self._branch,
+            stop_after_tok=turn.stop_after_tok,
+            expected=Expected(
+                turn.output_tok if forced else None, self._offered[turn.head if plan.tails else 0]
+            ),
+        )  # fmt: skip
+
+    def _book(self, reply: Reply) -> None:
+        """Up to the send is ours, from there to the end of the stream is the model's, reading it is ours again."""
+        sent = reply.record.t_sent_s
+        if sent is not None:
+            self._wall.book("client", sent)
+        self._wall.book("model", reply.record.t_end_s)
+        self._wall.book("client")
+
+
+def offered(tail: bytes) -> frozenset[str]:
+    """Names of the tools in a body's tail."""
+    fields = orjson.loads(b'{"messages":[' + tail + b"}")
+    return frozenset(tool["function"]["name"] for tool in fields.get("tools") or ())
