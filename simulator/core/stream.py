@@ -6,7 +6,7 @@ or a tool call's name or arguments; an empty role chunk does not, nor do the usa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,7 +41,7 @@ class Reading:
     tool_calls: list[dict[str, str]] = field(default_factory=list)
 
 
-def read_stream(arrivals: Sequence[tuple[float, bytes]]) -> Reading:
+def read_stream(arrivals: Iterable[tuple[float, bytes]]) -> Reading:
     """arrivals: (time, bytes) of each socket read. An event belongs to the read that completed it."""
     reader = StreamReader()
     for time_s, data in arrivals:

@@ -1,15 +1,21 @@
-"""The one place where bytes meet the network: the `openai` package over its aiohttp transport, read raw.
+"""The one place where bytes meet the network.
 
-Clock readings are taken here and nowhere else. t_sent comes from aiohttp's tracing, when the last piece of the body is
-handed to the socket; each arrival is stamped as it comes and nothing is parsed before the stream has closed, so parsing
-never delays a reading. The SDK's own retries are off: what is repeated, and when, is the agent profile's to say.
+The `openai` package says what is sent: URL and headers of a path are asked from it once, as it would send them. What
+carries them is aiohttp, the package's own transport, read raw. Going through the package for every request costs a
+millisecond each (options, models, httpx objects; `make bench` prints both), which at a burst of 256 is a quarter of a
+second in which the client keeps the engine waiting.
+
+Clock readings are taken here and in drive/wire.py, nowhere else. t_sent comes from aiohttp's tracing, when the last
+piece of the body is handed to the socket; each arrival is stamped where the socket is read and nothing is parsed before
+the stream has closed, so parsing never delays a reading. Nothing is repeated here: what is, and when, is the agent
+profile's to say.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -17,35 +23,74 @@ from typing import Any
 import aiohttp
 import httpx2
 import openai
-from openai._vendor.httpx_aiohttp.transport import AiohttpTransport  # the SDK's own; it takes no session otherwise
+from aiohttp.http import HttpProcessingError
+from yarl import URL
+
+from simulator.core.unframe import Unframer
+from simulator.drive.wire import OnRead, StampingHandler, Watch
 
 READ_BUFFER_BYTES = 4 << 20
+CONNECT_S = 30.0
 #: a request may take so many times `timeout_s` in all, however well its server keeps the silence short
 TOTAL_TIMES = 4
-RAW = {"X-Stainless-Raw-Response": "stream", "Content-Type": "application/json"}
+#: aiohttp's to set, from the connection and the body
+_SET_BELOW = {"host", "content-length", "connection"}
 
 
 @dataclass(slots=True)
 class Exchange:
-    """One HTTP exchange as it was seen. Times: run seconds. arrivals: (time, bytes) a socket read, in order.
+    """One HTTP exchange as it was seen. Times: run seconds. times_s, pieces: an entry a socket read, in order; framed:
+    the pieces are in chunked transfer coding, as they came (`bodies` takes it off).
 
     failure: "" | "refused" | "timeout" | "cut" | "cancelled"; a status of 400 and above is no failure here, its body
     is in `error_body`. stopped: the reader had enough and closed the stream.
     """
 
-    t_call_s: float
+    t_call_s: float = 0.0
     t_sent_s: float | None = None
     t_end_s: float = 0.0
     status: int = 0
-    arrivals: list[tuple[float, bytes]] = field(default_factory=list)
+    times_s: list[float] = field(default_factory=list)
+    pieces: list[bytes] = field(default_factory=list)
+    framed: bool = False
     failure: str = ""
     detail: str = ""
     error_body: bytes = b""
     retry_after_s: float | None = None
     stopped: bool = False
 
+    def bodies(self) -> Iterator[tuple[float, bytes]]:
+        """(time, bytes of the body) a socket read."""
+        if not self.framed:
+            return zip(self.times_s, self.pieces, strict=True)
+        unframe = Unframer().feed
+        return ((time_s, unframe(piece)) for time_s, piece in zip(self.times_s, self.pieces, strict=True))
 
-_current: contextvars.ContextVar[Exchange] = contextvars.ContextVar("exchange")
+    def body(self) -> bytes:
+        return b"".join(data for _, data in self.bodies())
+
+
+_current: contextvars.ContextVar[tuple[Exchange, Watch]] = contextvars.ContextVar("exchange")
+
+
+class _Response(aiohttp.ClientResponse):
+    """Begins to watch the connection before the answer can come."""
+
+    async def start(self, connection: Any) -> aiohttp.ClientResponse:
+        watched = _current.get(None)
+        if watched is not None:
+            connection.protocol.watch(watched[1])
+        return await super().start(connection)
+
+
+class _Ask(httpx2.AsyncBaseTransport):
+    """Takes what the SDK would send; nothing leaves the process."""
+
+    request: httpx2.Request | None = None
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        self.request = request
+        return httpx2.Response(200, json={})
 
 
 class Endpoint:
@@ -58,28 +103,37 @@ class Endpoint:
         self.base_url = base_url.rstrip("/")
         self._now = now
         self._timeout_s = timeout_s
+        self._timeouts = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=timeout_s)
         self._session: aiohttp.ClientSession | None = None
-        http = openai.DefaultAioHttpClient(
-            transport=AiohttpTransport(client=lambda: self.session),
-            timeout=httpx2.Timeout(timeout_s, connect=30.0, pool=None),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+        self._heads: dict[str, tuple[URL, dict[str, str]]] = {}
+        self._ask = _Ask()
+        self._sdk = openai.AsyncOpenAI(
+            base_url=self.base_url,
+            api_key=api_key,
+            max_retries=0,
+            timeout=httpx2.Timeout(timeout_s, connect=CONNECT_S, pool=None),
+            http_client=httpx2.AsyncClient(transport=self._ask),
         )
-        self._client = openai.AsyncOpenAI(base_url=self.base_url, api_key=api_key, max_retries=0, http_client=http)
 
     def _new_session(self) -> aiohttp.ClientSession:
         trace = aiohttp.TraceConfig()
 
         async def sent(_session: aiohttp.ClientSession, _context: SimpleNamespace, _params: object) -> None:
-            exchange = _current.get(None)
-            if exchange is not None:
-                exchange.t_sent_s = self._now()
+            watched = _current.get(None)
+            if watched is not None:
+                watched[0].t_sent_s = self._now()
 
         trace.on_request_chunk_sent.append(sent)
+        loop = asyncio.get_running_loop()
+        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=300.0, force_close=False)
+        connector._factory = lambda: StampingHandler(loop)  # type: ignore[assignment]  # aiohttp has no other way in
         return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=300.0, force_close=False),
+            connector=connector,
+            response_class=_Response,
             read_bufsize=READ_BUFFER_BYTES,
             trace_configs=[trace],
             trust_env=False,
+            cookie_jar=aiohttp.DummyCookieJar(),  # as agents' clients: a sticky cookie would pin all to one replica
         )
 
     @property
@@ -89,71 +143,97 @@ class Endpoint:
             self._session = self._new_session()
         return self._session
 
-    async def post(self, path: str, body: bytes, on_read: Callable[[bytes], bool | None] | None = None) -> Exchange:
+    async def _head(self, path: str) -> tuple[URL, dict[str, str]]:
+        """Address and headers as the SDK sends them."""
+        head = self._heads.get(path)
+        if head is None:
+            await self._sdk.post(path, cast_to=object, content=b"{}", options={"headers": _JSON})
+            asked = self._ask.request
+            assert asked is not None
+            kept = {name: value for name, value in asked.headers.items() if name.lower() not in _SET_BELOW}
+            head = self._heads[path] = (URL(str(asked.url), encoded=True), kept)
+        return head
+
+    async def post(
+        self, path: str, body: bytes, on_read: OnRead | None = None, exchange: Exchange | None = None
+    ) -> Exchange:
         """POST `body` and read the reply to its end. Never raises for what the network or the server does; a
         cancellation is noted on the exchange and re-raised as CancelledError with it attached (`.args[0]`).
 
-        on_read: called with the bytes of each arrival; it must be cheap. True from it closes the stream there."""
-        exchange = Exchange(self._now())
-        token = _current.set(exchange)
+        on_read: called with the bytes of each arrival; it must be cheap. True from it closes the stream there.
+        exchange: filled and returned; given by one who wants to look into it meanwhile."""
+        exchange = exchange or Exchange()
+        exchange.t_call_s = self._now()
+        watch = Watch(self._now, on_read, exchange.times_s, exchange.pieces)
+        token = _current.set((exchange, watch))
         try:
             async with asyncio.timeout(TOTAL_TIMES * self._timeout_s):
-                response = await self._client.post(path, cast_to=object, content=body, options={"headers": RAW})
-                await self._read(response, exchange, on_read)
-        except openai.APIStatusError as error:
-            exchange.status = error.status_code
-            exchange.error_body = error.response.content
-            exchange.retry_after_s = _retry_after(error.response.headers)
-        except openai.APIConnectionError as error:  # the SDK's time-out error is one of these
+                await self._exchange(path, body, exchange, watch)
+        except TimeoutError as error:
+            exchange.failure, exchange.detail = "timeout", self._silence(error, exchange)
+        except (aiohttp.ClientError, HttpProcessingError, OSError) as error:
             exchange.failure, exchange.detail = self._failure(error, exchange)
-        except TimeoutError:
-            exchange.failure = "timeout"
-            exchange.detail = f"the reply had not ended after {TOTAL_TIMES * self._timeout_s:g} s"
         except asyncio.CancelledError:
             exchange.failure, exchange.detail = "cancelled", "the run was stopped"
             exchange.t_end_s = self._now()
             raise asyncio.CancelledError(exchange) from None
         finally:
+            exchange.framed, exchange.stopped = watch.framed, watch.stopped
             _current.reset(token)
         exchange.t_end_s = self._now()
+        if exchange.status >= 400:
+            exchange.error_body = exchange.body()
+            exchange.times_s.clear()
+            exchange.pieces.clear()
         return exchange
 
-    async def _read(self, response: Any, exchange: Exchange, on_read: Callable[[bytes], bool | None] | None) -> None:
-        raw = response.http_response
-        exchange.status = raw.status_code
-        now, arrivals = self._now, exchange.arrivals
+    async def _exchange(self, path: str, body: bytes, exchange: Exchange, watch: Watch) -> None:
+        url, headers = await self._head(path)
+        response = await self.session.post(
+            url,
+            data=body,
+            headers=headers,
+            allow_redirects=False,
+            auto_decompress=False,
+            timeout=self._timeouts,
+        )
         try:
-            async for data in raw.aiter_raw():
-                arrivals.append((now(), data))
-                if on_read is not None and on_read(data):
-                    exchange.stopped = True
-                    break
-        except httpx2.TimeoutException:
-            exchange.failure, exchange.detail = "timeout", f"the stream was silent for {self._timeout_s:g} s"
-        except (httpx2.HTTPError, aiohttp.ClientError, ConnectionError) as error:
-            exchange.failure, exchange.detail = "cut", f"the stream broke: {error}"[:300]
-        finally:
-            await raw.aclose()
+            exchange.status = response.status
+            if response.status >= 400:
+                exchange.retry_after_s = _retry_after(response.headers)
+            why = await watch.ended
+            if why is not None:
+                raise why
+        except BaseException:
+            response.close()
+            raise
+        if watch.stopped:
+            response.close()
+        else:
+            response.release()
+
+    def _silence(self, error: TimeoutError, exchange: Exchange) -> str:
+        if not isinstance(error, aiohttp.ServerTimeoutError):
+            return f"the reply had not ended after {TOTAL_TIMES * self._timeout_s:g} s"
+        if exchange.status:
+            return f"the stream was silent for {self._timeout_s:g} s"
+        return f"no headers from {self.base_url} in {self._timeout_s:g} s"
 
     def _failure(self, error: BaseException, exchange: Exchange) -> tuple[str, str]:
-        """What kept a request from getting headers. The SDK maps every aiohttp connection error to a time-out, so the
-        cause below it decides."""
-        seen: BaseException | None = error
-        while seen is not None:
-            if isinstance(seen, TimeoutError | aiohttp.ServerTimeoutError):
-                return "timeout", f"no headers from {self.base_url} in {self._timeout_s:g} s"
-            if isinstance(seen, aiohttp.ClientConnectorError):
-                return "refused", f"cannot connect to {self.base_url}: {seen.os_error}"[:300]
-            if isinstance(seen, aiohttp.ClientError | OSError):
-                break
-            seen = seen.__cause__
+        if exchange.status:
+            return "cut", f"the stream broke: {error}"[:300]
+        if isinstance(error, aiohttp.ClientConnectorError):
+            return "refused", f"cannot connect to {self.base_url}: {error.os_error}"[:300]
         kind = "refused" if exchange.t_sent_s is None else "cut"
-        return kind, f"connection to {self.base_url} lost before headers: {seen or error}"[:300]
+        return kind, f"connection to {self.base_url} lost before headers: {error}"[:300]
 
     async def close(self) -> None:
-        await self._client.close()
+        await self._sdk.close()
         if self._session is not None and not self._session.closed:
             await self._session.close()
+
+
+_JSON = {"Content-Type": "application/json"}
 
 
 def _retry_after(headers: Any) -> float | None:

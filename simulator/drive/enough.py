@@ -20,6 +20,6 @@ class Enough:
         self._counter, self._tok = counter, tok
 
     def __call__(self, data: bytes) -> bool:
-        self._counter(data)
+        self._counter.catch_up()
         used = _USED.findall(data)
         return (int(used[-1]) if used else self._counter.output_tok) >= self._tok

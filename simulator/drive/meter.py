@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from simulator.core.certify import LAG_MARKS_MS
 from simulator.core.record import Pulse, SlotState
@@ -25,6 +25,7 @@ class Meter:
         self._lag_ticks, self._lag_over = 0, [0] * len(LAG_MARKS_MS)
         self._cpu = (time.monotonic(), time.process_time())
         self.tok_per_chunk = 1.0
+        self.counters: set[StreamCounter] = set()
 
     def begin(self, stage: str, ends_s: float | None = None, kind: str | None = None) -> None:
         """A new stage; a change of traffic starts its counters afresh."""
@@ -41,6 +42,8 @@ class Meter:
         return state
 
     def pulse(self) -> Pulse:
+        for counter in self.counters:
+            counter.catch_up()
         wall, cpu = time.monotonic(), time.process_time()
         share = (cpu - self._cpu[1]) / max(1e-9, wall - self._cpu[0])
         self._cpu = (wall, cpu)
@@ -89,26 +92,42 @@ class Meter:
 
 
 class StreamCounter:
-    """Counts one reply as it arrives, cheaply (no parsing): events times the mean tokens a chunk seen so far. The
-    estimate is replaced by the truth when the reply has been read."""
+    """Counts one reply as it arrives, without parsing: events times the mean tokens a chunk seen so far. The estimate
+    is replaced by the truth when the reply has been read.
 
-    __slots__ = ("_chunks", "_counted", "_meter", "_now", "_phase_set", "_state", "_t0")
+    It looks at what has come in since it last looked, which costs less than being called at each arrival. times_s,
+    pieces: the arrivals, which grow."""
 
-    def __init__(self, meter: Meter, state: SlotState | None, now: Callable[[], float]) -> None:
+    __slots__ = ("_chunks", "_counted", "_meter", "_now", "_pieces", "_seen", "_state", "_times_s")
+
+    def __init__(
+        self,
+        meter: Meter,
+        state: SlotState | None,
+        now: Callable[[], float],
+        times_s: Sequence[float],
+        pieces: Sequence[bytes],
+    ) -> None:
         self._meter, self._state, self._now = meter, state, now
-        self._chunks, self._counted, self._t0, self._phase_set = 0, 0, 0.0, False
+        self._times_s, self._pieces = times_s, pieces
+        self._chunks = self._counted = self._seen = 0
+        meter.counters.add(self)
 
-    def __call__(self, data: bytes) -> None:
-        self._chunks += data.count(b"data: {")
+    def catch_up(self) -> None:
+        pieces, seen = self._pieces, len(self._pieces)
+        if seen == self._seen:
+            return
+        self._chunks += sum(piece.count(b"data: {") for piece in pieces[self._seen : seen])
+        self._seen = seen
         total = int(self._chunks * self._meter.tok_per_chunk)
         self._meter.output_tok += total - self._counted
         self._counted = total
         state = self._state
         if state is None:
             return
-        if not self._phase_set:
-            self._phase_set, self._t0, state.phase = True, self._now(), "decode"
-        elapsed = self._now() - self._t0
+        if state.phase == "queue":
+            state.phase = "decode"
+        elapsed = self._now() - self._times_s[0]
         state.tok_s = self._counted / elapsed if elapsed > 0.05 else 0.0
 
     @property
@@ -117,6 +136,7 @@ class StreamCounter:
         return self._counted
 
     def settle(self, output_tok: int, chunks: int) -> None:
+        self._meter.counters.discard(self)
         self._meter.output_tok += output_tok - self._counted
         self._counted = output_tok
         if chunks > 4:

@@ -95,27 +95,29 @@ class Sender:
         # A slot's row follows its session's own conversation, not its sub-agents.
         rowed = job.kind == "agent" and job.slot >= 0 and job.branch == 0
         state = self._meter.slot(job.slot) if rowed else None
-        counter = StreamCounter(self._meter, state, self._now)
-        on_read = counter if job.stop_after_tok is None else Enough(counter, job.stop_after_tok)
+        exchange = Exchange()
+        counter = StreamCounter(self._meter, state, self._now, exchange.times_s, exchange.pieces)
+        on_read = None if job.stop_after_tok is None else Enough(counter, job.stop_after_tok)
         if state is not None:
             state.phase, state.tok_s, state.context_tok = "queue", 0.0, job.prompt_tok
         self._meter.in_flight += 1
         try:
-            exchange = await self._endpoint.post(job.path, job.body, on_read)
-        except asyncio.CancelledError as stop:
-            if stop.args and isinstance(stop.args[0], Exchange):
-                self._finish(job, number, stop.args[0], read_stream(stop.args[0].arrivals), counter)
+            try:
+                await self._endpoint.post(job.path, job.body, on_read, exchange)
+            finally:
+                self._meter.in_flight -= 1
+            reading = await self._read(exchange)
+        except asyncio.CancelledError:
+            self._finish(job, number, exchange, read_stream(exchange.bodies()), counter)
             raise
-        finally:
-            self._meter.in_flight -= 1
-        return self._finish(job, number, exchange, await self._read(exchange), counter)
+        return self._finish(job, number, exchange, reading, counter)
 
     async def _read(self, exchange: Exchange) -> Reading:
         """Parses in small slices, one stream at a time: when a whole wave of replies ends at once, reading them must
         not keep the loop from stamping what still arrives."""
         reader = StreamReader()
         async with self._reading:
-            for number, (time_s, data) in enumerate(exchange.arrivals, 1):
+            for number, (time_s, data) in enumerate(exchange.bodies(), 1):
                 reader.feed(time_s, data)
                 if number % SLICE == 0:
                     await asyncio.sleep(0)
@@ -126,7 +128,7 @@ class Sender:
             said = reading.text + reading.reasoning + "".join(c["name"] + c["arguments"] for c in reading.tool_calls)
             reading.output_tok, reading.source = self._count(said), "counted"
             reading.tokens = spread(reading.output_tok, len(reading.times_s))
-        began = exchange.arrivals[0][1][:200] if exchange.arrivals else b""
+        began = next((data[:200] for _, data in exchange.bodies()), b"")
         outcome, error, detail = classify(
             exchange.status, exchange.failure, exchange.detail, exchange.error_body, reading, began,
             stopped=exchange.stopped,
