@@ -34,7 +34,7 @@ CONNECT_S = 30.0
 #: a request may take so many times `timeout_s` in all, however well its server keeps the silence short
 TOTAL_TIMES = 4
 #: aiohttp's to set, from the connection and the body
-_SET_BELOW = {"host", "content-length", "connection"}
+_SET_BELOW = {"host", "content-length"}
 
 
 @dataclass(slots=True)

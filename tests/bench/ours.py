@@ -14,7 +14,7 @@ import numpy as np
 import orjson
 from measure import ROOT, Cost, Server, run
 
-from simulator.cli.conduct import FIRST_ID, LAST_ID
+from simulator.cli.hand import FIRST_ID, LAST_ID
 from simulator.drive.meter import Meter
 from simulator.drive.synthetic import Synthetic, SyntheticShape
 
