@@ -61,7 +61,7 @@ def main(options: Options) -> int:
     """The exit code. Raises SimError before anything was measured."""
     text = read_scenario(options.scenario)
     scenario = with_traces(parse(text, str(options.scenario), options.overrides), options.scenario)
-    scenario = _with_options(scenario, options)
+    scenario = with_options(scenario, options)
     out = options.out or _fresh_folder(scenario.name)
     try:
         out.mkdir(parents=True, exist_ok=True)  # before anything takes time
@@ -105,7 +105,7 @@ async def _measure(options: Options, scenario: Scenario, text: str, out: Path, l
     async with open_target(scenario, options.endpoint, options.model, options.engine, log) as target:
         planning = await _planning(scenario, target, options.plain) if scenario.sessions else None
         try:
-            writer = RunFolder.create(out, _manifest(options, scenario, text, target))
+            writer = RunFolder.create(out, run_manifest(options, scenario, text, target))
             conductor = Conductor(scenario, target, planning, writer, keep=options.keep)
             try:
                 async with Screen(out, plain=options.plain, stopping=lambda: bool(conductor.ending.stopped)):
@@ -135,7 +135,7 @@ def read_scenario(path: Path) -> str:
         raise UsageError(f"{path}: cannot be read as UTF-8 text: {error}") from None
 
 
-def _with_options(scenario: Scenario, options: Options) -> Scenario:
+def with_options(scenario: Scenario, options: Options) -> Scenario:
     if options.endpoint is not None and not options.endpoint.strip():
         raise UsageError("--endpoint is empty; leave it out for the embedded engine")
     if options.virtual is not None and options.endpoint is not None:
@@ -187,7 +187,7 @@ async def _planning(scenario: Scenario, target: Target, plain: bool) -> Planning
         return planning
 
 
-def _manifest(options: Options, scenario: Scenario, text: str, target: Target) -> dict[str, Any]:
+def run_manifest(options: Options, scenario: Scenario, text: str, target: Target) -> dict[str, Any]:
     return {
         "scenario_name": scenario.name,
         "scenario_file": str(options.scenario),
