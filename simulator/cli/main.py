@@ -56,6 +56,44 @@ def run(
 
 
 @app.command()
+def saturate(
+    scenario: Annotated[Path, typer.Argument(help="Scenario of agents, for example scenarios/saturate_demo.yaml.")],
+    slo: Annotated[
+        str, typer.Option(help="What must hold, e.g. 'ttft_p95<2s,tpot_p95<50ms'; default: the scenario's slo.")
+    ] = "",
+    low: Annotated[float | None, typer.Option(help="Smallest load to try; default: 1 agent, or 0.05/s.")] = None,
+    high: Annotated[float | None, typer.Option(help="Largest load to try; default: 512 agents, or 20/s.")] = None,
+    rate: Annotated[bool, typer.Option("--rate", help="Search sessions a second (open loop), not agents.")] = False,
+    window: Annotated[float | None, typer.Option(min=0.1, help="Seconds that a probe measures.")] = None,
+    endpoint: Annotated[str | None, typer.Option(help="Base URL of an OpenAI-compatible server.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model name there; default: the only one served.")] = None,
+    engine: Annotated[str | None, typer.Option(help="'embedded': the emulated engine, the default.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the search; one that is there is gone on with.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Overrides the scenario's seed.")] = None,
+    label: Annotated[str, typer.Option(help="A name for this configuration, shown in reports.")] = "",
+    set_: Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. start=beginning.")] = None,
+) -> None:
+    """Find the largest number of agents (or sessions a second) that meets objectives."""
+    from simulator.cli.run import Options
+    from simulator.cli.saturate import Search
+    from simulator.cli.saturate import main as saturate_main
+
+    options = Options(
+        scenario=scenario,
+        endpoint=endpoint,
+        model=model,
+        engine=engine,
+        out=out,
+        seed=seed,
+        label=label,
+        plain=True,
+        keep=False,
+        overrides=tuple(set_ or ()),
+    )
+    raise typer.Exit(saturate_main(options, Search(slo, low, high, rate, window)))
+
+
+@app.command()
 def watch(
     folder: Annotated[Path, typer.Argument(help="Run folder, growing or finished.")],
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the full screen.")] = False,

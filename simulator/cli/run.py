@@ -62,7 +62,7 @@ def main(options: Options) -> int:
     text = read_scenario(options.scenario)
     scenario = with_traces(parse(text, str(options.scenario), options.overrides), options.scenario)
     scenario = with_options(scenario, options)
-    out = options.out or _fresh_folder(scenario.name)
+    out = options.out or fresh_folder(scenario.name)
     try:
         out.mkdir(parents=True, exist_ok=True)  # before anything takes time
         if any(out.iterdir()):
@@ -83,7 +83,7 @@ def _simulated(options: Options, virtual: Virtual, scenario: Scenario, text: str
 
     return run_virtual(
         scenario, virtual.params, virtual.replicas, out, plain=options.plain,
-        manifest=lambda target: _manifest(options, scenario, text, target),
+        manifest=lambda target: run_manifest(options, scenario, text, target),
     )  # fmt: skip
 
 
@@ -155,7 +155,7 @@ def with_options(scenario: Scenario, options: Options) -> Scenario:
     return scenario
 
 
-def _fresh_folder(name: str) -> Path:
+def fresh_folder(name: str) -> Path:
     stamp = time.strftime("%Y%m%d-%H%M%S")
     path = RUNS / f"{stamp}-{name}"
     number = 1

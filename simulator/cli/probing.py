@@ -1,0 +1,169 @@
+"""Probes of one scenario at different loads, in one life of the engine: each a run folder of its own, plans shared,
+caches dropped in between; what an earlier search left is read instead of measured again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simulator.cli.conduct import SIGNALS, Conductor
+from simulator.cli.report import write_report
+from simulator.cli.run import Options, run_manifest
+from simulator.cli.target import Target
+from simulator.core.arrival import MAX_SESSIONS, session_times
+from simulator.core.scenario import Scenario, scenario_hash
+from simulator.errors import Interrupted, UsageError
+from simulator.store.folder import Run, RunFolder
+from simulator.tasks.breadth import shared
+
+if TYPE_CHECKING:
+    from simulator.cli.planning import Planning
+
+PROBES = "probes"
+#: a probe that ended so has said what it could; others are tried again
+WHOLE = ("", "time limit")
+#: of an engine's identity, what must be equal for its probes to be one search
+SAME_ENGINE = ("kind", "model", "params_sha256")
+
+
+@dataclass(frozen=True, slots=True)
+class Loads:
+    """The scenario at a load: as many agents, or sessions a second when `rate`. base is checked by `loads`."""
+
+    base: Scenario
+    rate: bool
+
+    def at(self, point: float) -> Scenario:
+        if self.rate:
+            kept = self.base.arrival.model_dump()
+            change: dict[str, Any] = {"arrival": {**kept, "sessions_per_s": point}}
+        else:
+            change = {"sessions": int(point)}
+        return Scenario.model_validate(self.base.model_dump() | change)
+
+    def slots(self, point: float) -> int:
+        """How many slots' sessions have to be planned for it."""
+        return len(session_times(self.at(point))) if self.rate else int(point)
+
+    def planned_as(self, point: float) -> Scenario:
+        """Closed loops draw from the largest scenario there can be, so that a larger load contains a smaller one."""
+        return self.at(point) if self.rate else shared(self.at(point))
+
+
+def loads(scenario: Scenario, *, rate: bool, window_s: float | None) -> Loads:
+    """The scenario as it is probed: agents alone, refilled, for a window. UsageError when it cannot be."""
+    if not scenario.sessions:
+        raise UsageError(
+            f"{scenario.name} has no agents: give it `sessions`, or tune on `sim run` for synthetic traffic"
+        )
+    window = window_s or scenario.window_s
+    if window is None:
+        raise UsageError(f"{scenario.name} has no `window_s`: say with --window how many seconds a probe measures")
+    change: dict[str, Any] = {"synthetic": None, "window_s": window, "refill": True}
+    arrival = scenario.arrival
+    if rate and arrival.kind == "trace":
+        raise UsageError("--rate needs arrivals by rate; a trace has its own: use `kind: poisson` or `kind: constant`")
+    if rate and not arrival.open:
+        change |= {"arrival": {"kind": "poisson", "sessions_per_s": 1.0}, "sessions": MAX_SESSIONS}
+    if not rate and arrival.open:
+        raise UsageError(
+            f"{scenario.name} is an open loop, whose load is a rate: give --rate, or `arrival.kind=closed`"
+        )
+    return Loads(Scenario.model_validate(scenario.model_dump() | change), rate)
+
+
+class Prober:
+    """say: told what goes on, one phrase."""
+
+    def __init__(
+        self, loads: Loads, target: Target, options: Options, text: str, out: Path, say: Callable[[str], None]
+    ) -> None:
+        self._loads, self._target, self._options, self._text = loads, target, options, text
+        self._folder, self._say = out / PROBES, say
+        self.foreign = 0
+
+    def known(self) -> list[tuple[float, Path, Mapping[str, Any]]]:
+        """(load, folder, summary) of the probes that are there already, in the order in which they were made."""
+        found: list[tuple[float, float, Path, Mapping[str, Any]]] = []
+        for path in sorted(self._folder.glob("*")) if self._folder.is_dir() else ():
+            try:
+                run = RunFolder.open(path)
+            except UsageError:
+                continue
+            point = self._mine(run)
+            summary = run.summary
+            if point is None:
+                self.foreign += run.ended
+            elif summary is not None and run.ended and run.manifest.get("stopped") in WHOLE:
+                found.append((float(run.manifest.get("t0_unix_s", 0.0)), point, path, summary))
+        return [(point, path, summary) for _, point, path, summary in sorted(found, key=lambda each: each[0])]
+
+    def _mine(self, run: Run) -> float | None:
+        """The load that a run folder is a probe of; None when it belongs to another scenario or engine."""
+        stated, engine = run.manifest.get("probe"), run.manifest.get("engine")
+        point = stated.get("point") if isinstance(stated, dict) else None
+        if not isinstance(point, int | float) or not isinstance(engine, dict):
+            return None
+        mine = self._manifest(float(point))
+        keys = SAME_ENGINE if "params_sha256" in mine["engine"] else (*SAME_ENGINE, "base_url")
+        same = all(engine.get(key) == mine["engine"].get(key) for key in keys)
+        return float(point) if same and run.manifest.get("scenario_hash") == mine["scenario_hash"] else None
+
+    async def run(self, point: float) -> tuple[Path, str, Mapping[str, Any]]:
+        """(folder, how it was stopped, summary) of a new probe."""
+        gc.unfreeze()  # what the last probe kept from the collector
+        scenario, path = self._loads.at(point), self._fresh(point)
+        planning = await self._plans(point)
+        try:
+            writer = RunFolder.create(path, self._manifest(point))
+            try:
+                self._say("measuring")
+                ending = await Conductor(scenario, self._target, planning, writer, keep=False).run()
+                writer.finish(asdict(ending))
+            finally:
+                writer.finish({"stopped": "failed"})
+        finally:
+            await asyncio.to_thread(planning.close)
+        write_report(path, show=False)
+        return path, ending.stopped, RunFolder.open(path).summary or {}
+
+    def _fresh(self, point: float) -> Path:
+        name = f"{point:.4g}" if self._loads.rate else f"{point:04.0f}"
+        number = 1
+        while (self._folder / f"{name}-{number}").exists():
+            number += 1
+        return self._folder / f"{name}-{number}"
+
+    async def _plans(self, point: float) -> Planning:
+        """All of them, before anything is sent: planning never takes part of the machine from a probe."""
+        from simulator.cli.planning import Planning  # pulls in document libraries
+
+        def progress(done: int, expected: int) -> None:
+            self._say(f"planning sessions {done}/{expected}")
+
+        loads = self._loads
+        planning = Planning(loads.planned_as(point), self._target.model, progress, loads.slots(point))
+        loop = asyncio.get_running_loop()
+        for name in SIGNALS:
+            loop.add_signal_handler(name, planning.abandon)
+        try:
+            await asyncio.to_thread(planning.wait)
+        except BaseException:
+            planning.close()
+            if planning.abandoned:
+                raise Interrupted("interrupted while planning") from None
+            raise
+        finally:
+            for name in SIGNALS:
+                loop.remove_signal_handler(name)
+        return planning
+
+    def _manifest(self, point: float) -> dict[str, Any]:
+        scenario = self._loads.at(point)
+        made = run_manifest(self._options, scenario, self._text, self._target)
+        return {**made, "scenario_hash": scenario_hash(scenario), "probe": {"point": point, "rate": self._loads.rate}}

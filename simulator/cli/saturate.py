@@ -1,0 +1,139 @@
+"""`sim saturate`: the largest load of a scenario that meets its objectives, by bisection in one life of the engine."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvloop
+from rich.console import Console
+
+from simulator.cli.arrivals import with_traces
+from simulator.cli.conduct import ENGINE_GONE
+from simulator.cli.probing import PROBES, Loads, Prober, loads
+from simulator.cli.run import Options, fresh_folder, read_scenario, with_options
+from simulator.cli.target import Target, mask_url, open_target
+from simulator.core.arrival import MAX_SESSIONS
+from simulator.core.objective import Objective, from_block, parse_slo
+from simulator.core.probe import Probe, judge
+from simulator.core.saturation import BELOW, CLIENT_LIMIT, Span, Verdict, decide
+from simulator.core.scenario import Scenario
+from simulator.core.scenario_file import parse
+from simulator.errors import EngineError, Interrupted, UsageError
+from simulator.store.manifest import write_json, write_whole
+from simulator.view.saturation import Found, as_json, curve, limits, markdown, probe_line, sentence, table
+
+AGENTS, RATES = (1.0, 512.0), (0.05, 20.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What was asked for on the command line. slo "": the scenario's own. low, high None: the usual span."""
+
+    slo: str
+    low: float | None
+    high: float | None
+    rate: bool
+    window_s: float | None
+
+
+def main(options: Options, search: Search) -> int:
+    """0 when a load was found, 1 when not even the smallest meets the objectives, 4 when the client is the limit, 130
+    interrupted. Raises SimError."""
+    text = read_scenario(options.scenario)
+    scenario = with_traces(parse(text, str(options.scenario), options.overrides), options.scenario)
+    scenario = with_options(scenario, options)
+    objectives = _objectives(search.slo, scenario)
+    asked, span = loads(scenario, rate=search.rate, window_s=search.window_s), _span(search)
+    asked.slots(span.high)  # too many sessions to plan are told now
+    out = options.out or fresh_folder(f"{scenario.name}-saturate")
+    _usable(out)
+    return uvloop.run(_search(options, asked, span, objectives, text, out))
+
+
+def _objectives(slo: str, scenario: Scenario) -> tuple[Objective, ...]:
+    stated = scenario.slo.model_dump(exclude_none=True)
+    found = parse_slo(slo) if slo else from_block(stated)
+    if not found:
+        raise UsageError(f"{scenario.name} states no `slo`: say with --slo what must hold, like 'ttft_p95<2s'")
+    if any(o.name == "goodput" for o in found) and not stated:
+        raise UsageError(f"--slo: goodput needs objectives in the scenario; give {scenario.name} an `slo` block")
+    return found
+
+
+def _span(search: Search) -> Span:
+    usual = RATES if search.rate else AGENTS
+    low = usual[0] if search.low is None else search.low
+    high = usual[1] if search.high is None else search.high
+    if not search.rate and (low != int(low) or high != int(high)):
+        raise UsageError("--low and --high are numbers of agents; with --rate they are sessions a second")
+    if not 0 < low <= high:
+        raise UsageError(f"--low {low:g} --high {high:g}: the span begins above 0 and ends at or above its beginning")
+    if not search.rate and high > MAX_SESSIONS:
+        raise UsageError(f"--high {high:g}: at most {MAX_SESSIONS:,} agents run at once")
+    return Span(float(low), float(high), not search.rate)
+
+
+def _usable(out: Path) -> None:
+    """A new folder, or one that a search has left."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()) and not (out / PROBES).is_dir():
+            raise UsageError(f"{out} holds other things; give --out a new folder, or one that `sim saturate` left")
+        (out / PROBES).mkdir(exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--out {out}: {error.strerror}; give a new folder") from None
+
+
+async def _search(
+    options: Options, asked: Loads, span: Span, objectives: Sequence[Objective], text: str, out: Path
+) -> int:
+    console = Console(highlight=False, soft_wrap=True)
+    with tempfile.TemporaryDirectory(prefix="sim-engine-") as folder:
+        log = Path(folder) / "engine.log"
+        async with open_target(asked.base, options.endpoint, options.model, options.engine, log) as target:
+            with console.status("") as status:
+                prober = Prober(asked, target, options, text, out, lambda what: status.update(what))
+                found = await _probe_all(prober, _blank(asked, target, objectives), span, console)
+    write_json(out / "saturate.json", as_json(found))
+    write_whole(out / "saturate.md", markdown(found).encode())
+    console.print(table(found), *curve(found), "", sentence(found), f"report: {out / 'saturate.md'}", sep="\n")
+    if found.stopped == ENGINE_GONE:
+        raise EngineError(f"{mask_url(target.base_url)} stopped taking connections; {out} holds what came before")
+    if found.verdict is None:
+        return 130
+    return {BELOW: 1, CLIENT_LIMIT: 4}.get(found.verdict.kind, 0)
+
+
+def _blank(asked: Loads, target: Target, objectives: Sequence[Objective]) -> Found:
+    return Found(asked.base.name, target.model, target.kind == "emulated", asked.rate, objectives, [], None)
+
+
+async def _probe_all(prober: Prober, found: Found, span: Span, console: Console) -> Found:
+    """Probes until the verdict, telling each as it comes."""
+    mark = "[EMULATED] " if found.emulated else ""
+    console.print(f"{mark}largest load of {found.scenario} with {limits(found.objectives)}", markup=False)
+    probes: list[Probe] = []
+
+    def take(point: float, path: Path, summary: Mapping[str, Any], note: str = "") -> None:
+        probes.append(judge(point, path.name, summary, found.objectives))
+        console.print(mark + probe_line(probes[-1], found) + note, markup=False)
+
+    for point, path, summary in prober.known():
+        take(point, path, summary, "  (read)")
+    if prober.foreign:
+        console.print(f"{prober.foreign} probes of another scenario or engine lie there and are left out", markup=False)
+    stopped = ""
+    while not isinstance(step := decide(span, [probe.trial for probe in probes]), Verdict):
+        try:
+            path, stopped, summary = await prober.run(step)
+        except Interrupted:
+            stopped = "interrupted"
+        if stopped not in ("", "time limit"):
+            break
+        take(step, path, summary)
+    verdict = step if isinstance(step, Verdict) else None
+    return Found(found.scenario, found.engine, found.emulated, found.rate, found.objectives, probes, verdict, stopped)
