@@ -71,9 +71,7 @@ def loads(scenario: Scenario, *, rate: bool, window_s: float | None) -> Loads:
     if rate and not arrival.open:
         change |= {"arrival": {"kind": "poisson", "sessions_per_s": 1.0}, "sessions": MAX_SESSIONS}
     if not rate and arrival.open:
-        raise UsageError(
-            f"{scenario.name} is an open loop, whose load is a rate: give --rate, or `arrival.kind=closed`"
-        )
+        raise UsageError(f"{scenario.name} is an open loop, whose load is a rate: give --rate, or another scenario")
     return Loads(Scenario.model_validate(scenario.model_dump() | change), rate)
 
 

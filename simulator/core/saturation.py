@@ -1,5 +1,6 @@
 """The search for the largest load that meets its objectives: doubling until the first miss, then bisection, then the
-two probes at the boundary once more. A pure function of what has been tried: the next load to try, or the verdict.
+two probes at the boundary once more; a miss that does not stand is bounded from above. A pure function of what has been
+tried: the next load to try, or the verdict.
 """
 
 from __future__ import annotations
@@ -65,7 +66,16 @@ def decide(span: Span, trials: Sequence[Trial]) -> float | Verdict:
     for side in (low, high):
         if side is not None and sum(trial.point == side for trial in clean) < 2:
             return side
-    return _verdict(low, high, clean)
+    beyond = _beyond(span, high, clean)
+    return _verdict(low, high, clean) if beyond is None else beyond
+
+
+def _beyond(span: Span, high: float | None, clean: Sequence[Trial]) -> float | None:
+    """When the miss did not stand a second try, the next load above it, until one surely misses."""
+    if high is None or _sure(clean)[1] is not None:
+        return None
+    top = max(trial.point for trial in clean)
+    return next((point for point in _ladder(span) if point > top), None)
 
 
 def _client(trials: Sequence[Trial]) -> float | Trial | None:

@@ -84,7 +84,7 @@ def test_a_noisy_oracle_is_told_between_which_loads(data: st.DataObject, limit: 
 
     verdict, trials = search(AGENTS, oracle)
     assert verdict.best is not None and verdict.below is not None
-    assert verdict.best < verdict.below
+    assert verdict.best < verdict.below, "a range, however often the verdict flips"
     assert verdict.best <= edge and verdict.below > limit, "the truth lies between"
     met = {t.point for t in trials if t.outcome == MET}
     missed = {t.point for t in trials if t.outcome == MISSED}
@@ -105,6 +105,15 @@ def test_a_flip_at_the_boundary_is_told() -> None:
 
     verdict, _ = search(AGENTS, oracle)
     assert (verdict.kind, verdict.best, verdict.below) == ("noisy", 40, 46)
+
+
+def test_a_miss_that_did_not_stand_is_bounded_from_above() -> None:
+    def oracle(point: float, nth: int) -> str:
+        return MISSED if point > 50 or (point == 32 and nth == 0) else MET
+
+    verdict, trials = search(AGENTS, oracle)
+    assert (verdict.kind, verdict.best, verdict.below) == ("noisy", 31, 64)
+    assert [t.point for t in trials][-3:] == [31, 32, 64]
 
 
 def test_the_client_as_the_limit_ends_the_search() -> None:
