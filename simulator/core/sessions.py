@@ -57,8 +57,11 @@ def adds_up(session: Session) -> bool:
 
 
 def first_token_share(sample: Traffic, sessions: Sequence[Session]) -> float | None:
+    """Of model time: a sub-agent's requests are not in it."""
     every = sample.every
-    mine = ok(every) & every.text("session").among(*{s.session for s in sessions})
+    mine = (
+        ok(every) & (np.nan_to_num(every["branch"]) == 0) & every.text("session").among(*{s.session for s in sessions})
+    )
     waited = float(np.nansum(every["t_first_s"][mine] - every["t_sent_s"][mine]))
     streamed = float(np.nansum(every["t_last_s"][mine] - every["t_first_s"][mine]))
     return ratio(waited, waited + streamed)

@@ -20,7 +20,7 @@ from simulator.core.limit import limit
 from simulator.core.run import KINDS, RunData
 from simulator.core.sessions import outcomes, wall
 from simulator.core.stats import ratio
-from simulator.core.table import Floats, Table
+from simulator.core.table import Floats, Mask, Table
 from simulator.core.throughput import cached, rates
 from simulator.core.tools import tools
 from simulator.core.turns import fairness, latency, turns_due
@@ -90,12 +90,18 @@ def _counts(sent: Table) -> dict[str, int]:
         "ok": int(np.count_nonzero(ok(sent))),
         "failed": int(np.count_nonzero(failed(sent))),
         "cancelled": int(np.count_nonzero(cancelled(sent))),
+        "stopped": int(np.count_nonzero(stopped(sent))),
         "retries": int(np.count_nonzero(sent["retry"] > 0)),
     }
 
 
+def stopped(sent: Table) -> Mask:
+    """Which requests the client itself closed after what it wanted: their usage never came, and was not to come."""
+    return ok(sent) & (np.nan_to_num(sent["stopped"]) > 0)
+
+
 def _count(sent: Table, column: str, name: str) -> int:
-    return int(np.count_nonzero(ok(sent) & sent.text(column).among(name)))
+    return int(np.count_nonzero(ok(sent) & ~stopped(sent) & sent.text(column).among(name)))
 
 
 def errors(sent: Table) -> dict[str, dict[str, Any]]:
@@ -111,7 +117,7 @@ def errors(sent: Table) -> dict[str, dict[str, Any]]:
 
 def planned(sent: Table) -> dict[str, float | None]:
     """How far successful requests are from the plan: {prompt_error, output_error}, sum over planned sum, less 1."""
-    done = sent.where(ok(sent))
+    done = sent.where(ok(sent) & ~stopped(sent))
 
     def off(told: Floats, plan: Floats) -> float | None:
         both = np.isfinite(told) & (plan > 0)

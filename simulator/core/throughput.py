@@ -8,6 +8,7 @@ import numpy as np
 
 from simulator.core.stats import finite, known, ratio
 from simulator.core.table import Floats, Mask, Table
+from simulator.core.turns import conversation
 from simulator.core.window import Traffic, failed, ok
 
 
@@ -132,11 +133,12 @@ def cached(sample: Traffic) -> dict[str, Any]:
 
 
 def is_first_turn(sample: Traffic) -> Mask:
-    """Which of the requests sent in the window belong to their session's first turn of this run; shape (n,)."""
+    """Which of the requests sent in the window belong to the first turn of their conversation (a session's own, or a
+    sub-agent's) in this run; shape (n,)."""
     requests = sample.run.requests
-    codes = requests.text("session").codes
-    earliest = np.full(len(requests.text("session").names) or 1, np.inf)
+    talks, place = np.unique(conversation(requests), return_inverse=True)
+    earliest = np.full(len(talks), np.inf)
     warm = requests.text("purpose").among("warmup")
-    np.minimum.at(earliest, codes, np.where(warm, -np.inf, requests["turn"]))
-    mine: Mask = sample.sent["turn"] == earliest[sample.sent.text("session").codes]
+    np.minimum.at(earliest, place, np.where(warm, -np.inf, requests["turn"]))
+    mine: Mask = sample.sent["turn"] == earliest[np.searchsorted(talks, conversation(sample.sent))]
     return mine

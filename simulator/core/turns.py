@@ -1,4 +1,5 @@
-"""Turns: what an agent's user waits for. Retries of a turn are one turn, due when its first attempt was."""
+"""Turns: what an agent's user waits for. Retries of a turn are one turn, due when its first attempt was. A sub-agent's
+turns count from 0 beside its session's own, and are turns of that session."""
 
 from __future__ import annotations
 
@@ -34,14 +35,20 @@ class Turns:
         )
 
 
+def conversation(requests: Table) -> Ints:
+    """A number for each request's conversation, a session's own or one of its sub-agents': the same in all tables of a
+    run; shape (n,). Records of older versions know no sub-agents."""
+    return requests.text("session").codes.astype(np.int64) << 16 | np.nan_to_num(requests["branch"]).astype(np.int64)
+
+
 def turns_of(requests: Table) -> Turns:
     """Folds attempts into turns."""
     session = requests.text("session").codes.astype(np.int64)
-    turn = requests["turn"].astype(np.int64)
-    order = np.lexsort((turn, session))
-    session, turn = session[order], turn[order]
+    turn, talk = requests["turn"].astype(np.int64), conversation(requests)
+    order = np.lexsort((turn, talk))
+    session, turn, talk = session[order], turn[order], talk[order]
     start = np.ones(len(order), dtype=np.bool_)
-    start[1:] = (session[1:] != session[:-1]) | (turn[1:] != turn[:-1])
+    start[1:] = (talk[1:] != talk[:-1]) | (turn[1:] != turn[:-1])
     begins = np.flatnonzero(start)
     if not len(begins):
         return Turns(session, turn, np.zeros(0), np.zeros(0), np.zeros(0))
@@ -54,7 +61,7 @@ def turns_of(requests: Table) -> Turns:
 
 def first_due_s(requests: Table) -> Floats:
     """When each request's turn was first due, whichever attempt it is; shape (n,)."""
-    key = requests.text("session").codes.astype(np.int64) << 32 | requests["turn"].astype(np.int64)
+    key = conversation(requests) << 24 | requests["turn"].astype(np.int64)
     _, place = np.unique(key, return_inverse=True)
     earliest = np.full(requests.n, np.inf)
     np.minimum.at(earliest, place, requests["t_due_s"])

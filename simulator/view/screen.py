@@ -73,7 +73,9 @@ def compose(
         lines += [[], [(" no agent sessions in this stage", "dim")]]
     lines = lines[: height - 1] + [[]] * (height - 1 - len(lines))
     more = more_line(state, hidden, gauges, width - 8)
-    lines.append(_footer(state, more or told, now_s, width, glyphs))
+    if more and width_of(more) + width_of(told) + width_of(KEYS) + 2 > width:
+        told = []
+    lines.append(_footer(state, [*more, *told], now_s, width, glyphs))
     return lines[:height]
 
 

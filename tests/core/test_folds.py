@@ -124,6 +124,17 @@ def gauges(t_s: float, running: float, waiting: float, **values: float) -> Engin
     return scrape(t_s, num_requests_running=running, num_requests_waiting=waiting, **values)
 
 
+def test_the_wait_for_sub_agents_is_a_part_of_its_own() -> None:
+    """6 s of model and 4 s of waiting for a sub-agent, whose request of 3 s is no model time of its session."""
+    life = session("s0000", 10.0, 20.0, model_s=6.0, subagent_s=4.0)
+    own = reply(10.5, [(1_000, 1), (3_000, 1)])
+    sub = reply(15.0, [(2_900, 1), (100, 1)], branch=1)
+    row = wall(sample(own, sub, sessions=(life,)))
+    assert row is not None and row["not_adding_up"] == 0
+    assert (row["shares"]["model_s"], row["shares"]["subagent_s"]) == (0.6, 0.4)
+    assert row["first_token_share"] == pytest.approx(0.25)
+
+
 def test_front_end_backlog_is_what_the_engine_does_not_know() -> None:
     pulses = table_of(Pulse, [pulse(t / 2, in_flight=32) for t in range(20, 40)])
     samples = [gauges(10.2, 2, 0), gauges(11.2, 30, 2), gauges(15.1, 20, 4), gauges(60.0, 0, 0)]

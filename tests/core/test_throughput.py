@@ -100,6 +100,19 @@ def test_cached_share_of_first_and_later_turns() -> None:
     }
 
 
+def test_a_sub_agents_first_turn_is_a_first_turn_and_its_sessions_stays_one() -> None:
+    """The session was met at its sixth turn; its sub-agents start at their turn 0."""
+    run = sample(
+        reply(11.0, [(10, 1)], turn=5, cached_tok=90), reply(12.0, [(10, 1)], turn=6, cached_tok=95),
+        reply(13.0, [(10, 1)], turn=0, branch=1, cached_tok=10),
+        reply(14.0, [(10, 1)], turn=1, branch=1, cached_tok=80),
+        reply(13.0, [(10, 1)], turn=0, branch=2, cached_tok=20), windows=WINDOW,
+    )  # fmt: skip
+    found = cached(run)
+    assert found["first_turns"] == pytest.approx((90 + 10 + 20) / 300)
+    assert found["later_turns"] == pytest.approx((95 + 80) / 200)
+
+
 def test_cached_share_of_nothing() -> None:
     assert cached(sample(failure(11.0), windows=WINDOW))["all"] is None
 

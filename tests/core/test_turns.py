@@ -37,6 +37,15 @@ def test_a_turn_that_never_succeeded_is_counted_and_has_no_latency() -> None:
     assert row["min"] == pytest.approx(0.501)
 
 
+def test_a_sub_agents_turns_count_beside_those_of_its_session() -> None:
+    own = [reply(1.0, [(500, 1)], turn=0, t_due_s=1.0), reply(9.0, [(700, 1)], turn=1, t_due_s=9.0)]
+    sub = [reply(2.0 + i, [(100 + i, 1)], turn=i, branch=1, t_due_s=2.0 + i) for i in range(3)]
+    turns = turns_due(sample(*own, *sub))
+    assert sorted(turns.latency_s.tolist()) == pytest.approx([0.1, 0.101, 0.102, 0.5, 0.7])
+    assert fairness(turns)["sessions"] == 1
+    assert goodput(sample(*own, *sub), {"turn_s": 0.6})["share"] == pytest.approx(4 / 5)
+
+
 def test_synthetic_requests_are_a_turn_each() -> None:
     same = [reply(float(i), [(100 * i, 1)], kind="synthetic", session="syn", t_due_s=float(i)) for i in (1, 2, 3)]
     assert turns_due(sample(*same, kind="synthetic")).latency_s.tolist() == pytest.approx([0.1, 0.2, 0.3])

@@ -96,6 +96,13 @@ def test_the_hidden_are_counted_by_phase() -> None:
     assert " +12 more (8 think, 4 tool)" in printed(state_of(slots), 80, 24)[-1]
 
 
+@pytest.mark.parametrize(("width", "height", "told"), [(80, 24, False), (120, 40, True), (200, 60, True)])
+def test_a_history_has_its_legend_where_it_is_shown(width: int, height: int, told: bool) -> None:
+    lines = printed(state_of(mixed(32)), width, height)
+    assert any("last 1:" in text for text in lines if "context" in text) == told
+    assert ("history: ▇ decode" in lines[-1]) == told
+
+
 def test_emulation_is_loud_on_every_screen_and_a_real_engine_is_not_called_so() -> None:
     state = state_of(mixed(8))
     for width, height in ((200, 60), (80, 24), (60, 15), (40, 6)):
