@@ -71,6 +71,7 @@ SHAPE = (
 DELIVERY = (
     Metric("goodput", ("goodput", "requests_s"), "/s", "higher"),
     Metric("goodput share", ("goodput", "share"), "share", "higher"),
+    Metric("goodput, sessions", ("goodput", "sessions_h"), "/h", "higher"),
     Metric("sessions", ("sessions", "per_hour"), "/h", "higher"),
     Metric("fairness (Jain)", ("fairness", "jain"), "", "higher"),
     Metric("worst / median session", ("fairness", "worst_over_median"), "x", "lower"),
