@@ -127,6 +127,29 @@ def report(folder: Annotated[Path, typer.Argument(help="Run folder, also of a ru
     raise typer.Exit(report_main(folder))
 
 
+@app.command()
+def whatif(
+    scenario: Annotated[Path, typer.Argument(help="Scenario file; its agents are asked about.")],
+    more: Annotated[list[str] | None, typer.Argument(metavar="[ENGINE]...", help="Further engines.")] = None,
+    engines: Annotated[
+        list[str] | None, typer.Option(help="Engine settings: a shipped name, such as top or baseline, or a file.")
+    ] = None,
+    agents: Annotated[str, typer.Option(help="Numbers of agents.")] = "8,32,128,512",
+    slo: Annotated[str | None, typer.Option(help="ttft_s=5,tpot_s=0.05; default: the scenario's.")] = None,
+    minutes: Annotated[float, typer.Option(help="Simulated minutes that are measured, in each cell.")] = 5.0,
+    out: Annotated[Path | None, typer.Option(help="New folder for whatif.md and whatif.json.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. seed=8.")] = None,
+) -> None:
+    """Compare emulated engines in virtual time: agents by engines, with what fits and which wins."""
+    from simulator.cli.run import read_scenario
+    from simulator.cli.whatif import Question
+    from simulator.cli.whatif import main as whatif_main
+
+    named = [name for part in [*(engines or []), *(more or [])] for name in part.split(",") if name]
+    question = Question(scenario, tuple(named or ["baseline", "top"]), agents, slo, minutes, out, tuple(set_ or ()))
+    raise typer.Exit(whatif_main(question, read_scenario(scenario)))
+
+
 def _printable(text: str) -> str:
     """Whatever a file or a server said, without what could steer a terminal, and not endless."""
     clean = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from simulator.core.record import EngineSample, Pulse, Request, Session, ToolRun
 from simulator.virtual.replica import Sent
@@ -71,7 +72,7 @@ class Log:
             stopped=ok and not whole,
         )
         marks = [round((t - sent.sent_s) * 1e6) for t in times]
-        gaps = [b - a for a, b in zip([0, *marks[:-1]], marks, strict=True)]
+        gaps = [b - a for a, b in pairwise([0, *marks])]
         self.requests.append((record, array("I", gaps), array("H", sent.tokens)))
         return record
 

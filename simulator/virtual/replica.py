@@ -21,11 +21,13 @@ AGAIN_S = 0.001
 @dataclass(slots=True, eq=False)
 class Sent(Request):
     """A request with what its client notes: when each chunk reached it, how many tokens it had. stop_at_tok: the client
-    closes the stream once so many have come; ended: called with this request when its last chunk is there."""
+    closes the stream once so many have come; ended: called with this request when its last chunk is there; queued: the
+    scheduler has had it."""
 
     sent_s: float = 0.0
     stop_at_tok: float = math.inf
     ended: Callable[[Sent], None] | None = None
+    queued: bool = False
     times_s: list[float] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
 
@@ -49,8 +51,8 @@ class Replica:
     def abort(self, request: Sent) -> None:
         """The client closed the stream."""
         request.ended = None
-        queued = request in self.scheduler.running or request in self.scheduler.waiting
-        self.aborted += queued and self.scheduler.abort(request)
+        if request.queued and self.scheduler.abort(request):
+            self.aborted += 1
 
     def reset(self) -> bool:
         """Drops the prefix cache; False while anything is in use."""
@@ -63,6 +65,7 @@ class Replica:
     def _arrive(self, request: Sent) -> None:
         if request.ended is None:
             return  # closed before it got here
+        request.queued = True
         self.scheduler.add(request)
         if not self._stepping:
             self._step()

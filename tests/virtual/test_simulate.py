@@ -143,7 +143,7 @@ def test_an_interrupt_ends_with_records_that_hold_together() -> None:
 
 def test_a_thousand_agents_on_thirty_engines_take_seconds() -> None:
     plans = [plan(f"s{n:04d}", turns=12, tool_s=3.0, output_tok=80) for n in range(8)]
-    chosen = scenario(1000, refill=True, window_s=15.0)
+    chosen = scenario(1000, refill=True, window_s=5.0)
     result = simulate(chosen, PARAMS, scripts(plans), replicas=30)
     assert len({r[0].slot for r in result.log.requests}) == 1000
     assert max(len(p.slots) for p in pulses(result)) == 0, "pulses stay small"

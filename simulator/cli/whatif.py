@@ -1,0 +1,181 @@
+"""`sim whatif`: one scenario on several emulated engines with several numbers of agents, in virtual time."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import active_children, get_context
+from pathlib import Path
+
+from rich.console import Console
+
+from simulator.cli.screen import PlanningScreen
+from simulator.cli.scripts import planned, scripts
+from simulator.core.scenario import Scenario, Slo
+from simulator.core.scenario_file import parse
+from simulator.engine.embedded.config import PARAMS_DIR, EngineParams, load_params
+from simulator.errors import Interrupted, UsageError
+from simulator.store.manifest import write_json, write_whole
+from simulator.view.whatif import Answer, markdown, table
+from simulator.virtual.calibration import checked, worst
+from simulator.virtual.simulate import check
+from simulator.virtual.whatif import Cell, cell, verdict
+
+MOST_AGENTS = 32_768
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """engines: names of shipped settings, or files. agents: numbers of agents, "8,32,128". slo: "ttft_s=5,tpot_s=0.05"
+    instead of the scenario's; None, the scenario's."""
+
+    scenario: Path
+    engines: tuple[str, ...]
+    agents: str
+    slo: str | None
+    minutes: float
+    out: Path | None
+    overrides: tuple[str, ...]
+
+
+def main(question: Question, text: str) -> int:
+    """Prints the table; with an output folder writes whatif.md and whatif.json, too."""
+    scenario, counts = _scenario(question, text), _counts(question.agents)
+    engines = {_name(each): load_params(_settings(each)) for each in question.engines}
+    if len(engines) < len(question.engines):
+        raise UsageError("--engines: two of them have the same name; give each file a name of its own")
+    if question.minutes <= 0:
+        raise UsageError(f"--minutes {question.minutes:g}: give simulated minutes above 0")
+    for params in engines.values():
+        check(scenario.model_copy(update={"synthetic": None}), params, 1)
+    if question.out is not None:
+        _make(question.out)
+    cells = _cells(scenario, engines, counts, question.minutes * 60)
+    checks, by_goodput = checked(), bool(scenario.slo.model_dump(exclude_none=True))
+    rows = [[c for c in cells if c.agents == n] for n in counts]
+    answer = Answer(
+        scenario=scenario.name,
+        seed=scenario.seed,
+        minutes=question.minutes,
+        slo=scenario.slo.model_dump(exclude_none=True),
+        rows=rows,
+        verdicts=[verdict(row, worst(checks), by_goodput=by_goodput) for row in rows],
+        checks=checks,
+    )
+    Console().print(table(answer))
+    if question.out is not None:
+        write_json(question.out / "whatif.json", answer.as_json())
+        write_whole(question.out / "whatif.md", markdown(answer).encode())
+        print(f"table: {question.out / 'whatif.md'}")
+    return 0
+
+
+def _scenario(question: Question, text: str) -> Scenario:
+    scenario = parse(text, str(question.scenario), question.overrides)
+    if not scenario.sessions:
+        raise UsageError(f"{question.scenario} has no agents to ask about: its `sessions` is 0")
+    if question.slo is None:
+        return scenario
+    stated: dict[str, float] = {}
+    for part in question.slo.split(","):
+        name, equals, value = part.strip().partition("=")
+        try:
+            limit = float(value)
+        except ValueError:
+            limit = 0.0
+        if name not in Slo.model_fields or not equals or not 0 < limit < float("inf"):
+            raise UsageError(
+                f"--slo {part.strip() or question.slo!r}: write objectives as name=seconds, some of "
+                f"{', '.join(Slo.model_fields)}; for example ttft_s=5,tpot_s=0.05"
+            )
+        stated[name] = limit
+    return scenario.model_copy(update={"slo": Slo(**stated)})
+
+
+def _counts(agents: str) -> list[int]:
+    try:
+        found = sorted({int(part) for part in agents.split(",")})
+    except ValueError:
+        found = []
+    if not found or found[0] < 1 or found[-1] > MOST_AGENTS:
+        raise UsageError(f"--agents {agents}: give whole numbers from 1 to {MOST_AGENTS:,}, for example 8,32,128")
+    return found
+
+
+def _settings(engine: str) -> Path:
+    path = Path(engine)
+    if path.suffix in (".yaml", ".yml") or path.exists():
+        return path
+    shipped = sorted(
+        p.stem for p in PARAMS_DIR.glob("*.yaml") if "hardware:" in p.read_text() or "extends:" in p.read_text()
+    )
+    if engine not in shipped:
+        raise UsageError(f"--engines {engine}: no such engine; give a settings file, or one of {', '.join(shipped)}")
+    return PARAMS_DIR / f"{engine}.yaml"
+
+
+def _name(engine: str) -> str:
+    return Path(engine).stem if engine.endswith((".yaml", ".yml")) else engine
+
+
+def _make(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()):
+            raise UsageError(f"--out {out} is not empty; give a new folder")
+    except OSError as error:
+        raise UsageError(f"--out {out}: {error.strerror}; give a new folder") from None
+
+
+def _cells(scenario: Scenario, engines: dict[str, EngineParams], counts: Sequence[int], window_s: float) -> list[Cell]:
+    """By number of agents, then engine; each in a process, on all cores."""
+    widest = scenario.model_copy(update={"sessions": max(counts), "window_s": window_s, "refill": True})
+    model = next(iter(engines.values())).model
+    with PlanningScreen(plain=False, emulated=True) as screen:
+        folder = planned(widest, model, screen.progress)
+    with tempfile.TemporaryDirectory(prefix="sim-whatif-") as kept:
+        for size in {params.block_size for params in engines.values()}:
+            (Path(kept) / str(size)).write_bytes(pickle.dumps(scripts(folder, max(counts), size)))
+        tasks = [(scenario, name, engines[name], n, window_s, kept) for n in counts for name in engines]
+        with _pool(min(len(tasks), os.cpu_count() or 1)) as pool:
+            waiting = {pool.submit(_cell, *task): n for n, task in enumerate(tasks)}
+            done = {waiting[future]: _told(future, len(waiting)) for future in as_completed(waiting)}
+    return [done[n] for n in range(len(tasks))]
+
+
+@contextmanager
+def _pool(size: int) -> Iterator[ProcessPoolExecutor]:
+    pool = ProcessPoolExecutor(size, get_context("spawn"), _start)
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException as error:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in active_children():
+            worker.kill()
+        if isinstance(error, KeyboardInterrupt):
+            raise Interrupted("interrupted; nothing was written") from None
+        raise
+
+
+def _start() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends its workers
+
+
+def _cell(scenario: Scenario, name: str, params: EngineParams, agents: int, window_s: float, kept: str) -> Cell:
+    played = pickle.loads((Path(kept) / str(params.block_size)).read_bytes())
+    return cell(scenario, name, params, played, agents, window_s)
+
+
+def _told(future: Future[Cell], of: int) -> Cell:
+    found = future.result()
+    speed = "" if found.output_tok_s is None else f", {found.output_tok_s:,.0f} tok/s"
+    sys.stderr.write(f"[EMULATED, virtual time] {found.agents} agents on {found.engine}{speed}; {of} cells in all\n")
+    return found

@@ -1,0 +1,101 @@
+"""The answer of `sim whatif` for people, on a terminal and as Markdown, and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from simulator.view.cells import clean
+from simulator.view.format import count, digits, duration, percent
+
+MARK = "EMULATED ENGINE, VIRTUAL TIME"
+HEADS = ("agents", "engine", "output tok/s", "TTFT p95", "TPOT p95", "goodput", "cached", "memory", "best")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """rows: the cells of each number of agents (virtual.whatif.Cell); verdicts: one a row of them; checks: figures of
+    real engines that the model was held against (virtual.calibration.Checked)."""
+
+    scenario: str
+    seed: int
+    minutes: float
+    slo: Mapping[str, float]
+    rows: Sequence[Sequence[Any]]
+    verdicts: Sequence[Any]
+    checks: Sequence[Any]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "engine": "EMULATED",
+            "virtual": True,
+            "scenario": self.scenario,
+            "seed": self.seed,
+            "minutes": self.minutes,
+            "slo": dict(self.slo),
+            "calibration": [{**asdict(each), "error": each.error} for each in self.checks],
+            "cells": [{**asdict(each), "fits": each.memory.fits} for row in self.rows for each in row],
+            "verdicts": [{**asdict(each), "told": each.told()} for each in self.verdicts],
+        }
+
+
+def table(answer: Answer) -> RenderableType:
+    grid = Table(*HEADS, title_justify="left")
+    for column in grid.columns[2:7]:
+        column.justify = "right"
+    for row, each in zip(answer.rows, answer.verdicts, strict=True):
+        for cells in lines(row, each):
+            grid.add_row(*cells)
+        grid.add_section()
+    badge = Text(f" {MARK}: not a GPU ", style="bold white on red")
+    return Group(badge, Text(heading(answer), style="bold"), grid, *(Text(line) for line in notes(answer)))
+
+
+def markdown(answer: Answer) -> str:
+    out = [f"# ⚠ {MARK}: the simulator's model of a server, not a GPU", "", f"## {heading(answer)}", ""]
+    out += ["| " + " | ".join(HEADS) + " |", "|---|---|" + "---:|" * 5 + "---|---|"]
+    for row, each in zip(answer.rows, answer.verdicts, strict=True):
+        out += ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |" for cells in lines(row, each)]
+    return "\n".join([*out, "", *(f"{line}  " for line in notes(answer))]) + "\n"
+
+
+def heading(answer: Answer) -> str:
+    return f"{clean(answer.scenario)}, seed {answer.seed}: {answer.minutes:g} simulated minutes after the ramp"
+
+
+def lines(row: Sequence[Any], verdict: Any) -> list[tuple[str, ...]]:
+    """One line an engine; the verdict stands in the first."""
+    found = []
+    for n, each in enumerate(row):
+        ran = each.output_tok_s is not None
+        figures = (
+            count(round(each.output_tok_s)) if ran else "-",
+            duration(each.ttft_p95_s) if ran else "-",
+            duration(each.tpot_p95_s) if ran else "-",
+            percent(each.goodput) if each.goodput is not None else "-",
+            percent(each.cached_share) if ran else "-",
+        )
+        preempted = f"; {digits(each.preemptions)} preemptions" if each.preemptions else ""
+        best = verdict.told() if n == 0 else ""
+        found.append((str(each.agents) if n == 0 else "", each.engine, *figures, each.memory.told() + preempted, best))
+    return found
+
+
+def notes(answer: Answer) -> list[str]:
+    error = max((abs(each.error) for each in answer.checks), default=0.0)
+    held = "; ".join(
+        f"{each.engine} {each.modelled_tok_s:,.0f} for {each.measured_tok_s:,.0f} tok/s ({100 * each.error:+.1f} %)"
+        for each in answer.checks
+    )
+    by = "requests a second that meet the objectives" if answer.slo else "output tokens a second"
+    return [
+        f"Model against measured: {held}.",
+        f"best: by {by}; called only when the gap is above the model's largest error, {100 * error:.1f} %.",
+        "memory: all agents' histories at their mean length, so that each turn finds the last one, against what the "
+        "GPU has beside the weights.",
+    ]

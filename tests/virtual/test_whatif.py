@@ -1,0 +1,121 @@
+"""What-if: the cells, which engine wins, what fits, and the table as people and programs get it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from plays import plan, scenario, scripts
+from rich.console import Console
+
+from simulator.cli.whatif import Question, main
+from simulator.engine.embedded.config import PARAMS_DIR, EngineParams, load_params
+from simulator.errors import UsageError
+from simulator.view.whatif import HEADS, Answer, markdown, table
+from simulator.virtual.calibration import Checked, checked, worst
+from simulator.virtual.memory import memory
+from simulator.virtual.whatif import Cell, cell, verdict
+
+CHOSEN = scenario(2, slo={"ttft_s": 5.0, "tpot_s": 0.05})
+
+
+def engine(name: str, **changes: object) -> EngineParams:
+    return load_params(PARAMS_DIR / f"{name}.yaml").model_copy(update=changes)
+
+
+@pytest.fixture(scope="module")
+def cells() -> list[list[Cell]]:
+    plans = [plan(f"s{n:04d}", turns=8, output_tok=120, tool_s=0.2) for n in range(4)]
+    found = []
+    for agents in (2, 24):
+        found.append([
+            cell(CHOSEN, name, engine(name), scripts(plans, engine(name)), agents, 20.0) for name in ("baseline", "top")
+        ])  # fmt: skip
+    return found
+
+
+def test_the_ladder_s_top_wins_and_more_agents_get_more_out_of_it(cells: list[list[Cell]]) -> None:
+    for row in cells:
+        slow, fast = row
+        assert (fast.output_tok_s or 0) > (slow.output_tok_s or 1e9)
+        assert fast.memory.fits and fast.goodput is not None and 0 < (fast.cached_share or 0) < 1
+    assert (cells[1][1].output_tok_s or 0) > 3 * (cells[0][1].output_tok_s or 1e9)
+
+
+def test_a_gap_below_the_calibration_s_error_is_not_called() -> None:
+    room = memory(engine("top"), scripts([plan("s0000")])[0], 8)
+    pair = [Cell("a", 8, room, output_tok_s=100.0), Cell("b", 8, room, output_tok_s=104.0)]
+    close, clear = (verdict(pair, error, by_goodput=False) for error in (0.05, 0.03))
+    assert (close.best, close.clear, close.told()) == ("b", False, "too close to call (4.0 %)")
+    assert (clear.best, clear.clear, clear.told()) == ("b", True, "b +4.0 %")
+    alone = verdict([pair[0], Cell("c", 8, room)], 0.05, by_goodput=False)
+    assert (alone.best, alone.gap, alone.told()) == ("a", None, "a")
+    assert verdict([Cell("c", 8, room)], 0.05, by_goodput=False).told() == "none runs"
+    good = [Cell("a", 8, room, 100.0, goodput_requests_s=2.0), Cell("b", 8, room, 104.0, goodput_requests_s=1.0)]
+    assert verdict(good, 0.05, by_goodput=True).best == "a"
+
+
+def test_memory_says_what_does_not_fit_with_its_figures() -> None:
+    played = scripts([plan("s0000", words=3000)])[0]
+    few, many = (memory(engine("top"), played, n) for n in (1, 100_000))
+    assert few.fits and few.told().startswith("fits: ") and few.have_bytes == many.have_bytes
+    assert many.starts and not many.fits and many.told().startswith("does not fit: ")
+    assert many.needed_bytes > 50_000 * few.needed_bytes
+    small = memory(engine("top", num_gpu_blocks=10), played, 1)
+    assert not small.starts and "does not start" in small.told()
+    idle = cell(CHOSEN, "small", engine("top", num_gpu_blocks=10), [played], 1, 5.0)
+    assert idle.output_tok_s is None and verdict([idle], 0.1, by_goodput=False).told() == "none runs"
+
+
+def test_the_model_is_held_against_the_measured_figures() -> None:
+    found = checked()
+    assert {each.engine for each in found} >= {"baseline", "top"}
+    assert 0 <= worst(found) < 0.15
+
+
+def test_table_markdown_and_json_have_one_shape(cells: list[list[Cell]]) -> None:
+    checks = [Checked("top", 100.0, 98.0)]
+    answer = Answer(
+        "played", 1, 0.5, {"ttft_s": 5.0}, cells, [verdict(row, 0.02, by_goodput=True) for row in cells], checks
+    )
+    text = markdown(answer)
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert rows[0] == "| " + " | ".join(HEADS) + " |" and len(rows) == 2 + 4
+    assert {line.count("|") for line in rows} == {len(HEADS) + 1}
+    assert [line.split("|")[1].strip() for line in rows[2:]] == ["2", "", "24", ""]
+    assert "EMULATED" in text.splitlines()[0] and "top 98 for 100 tok/s (-2.0 %)" in text and "2.0 %" in text
+    console = Console(file=io.StringIO(), width=160)
+    console.print(table(answer))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "EMULATED" in shown.splitlines()[0] and all(head in shown for head in HEADS)
+    told = answer.as_json()
+    assert told["engine"] == "EMULATED" and len(told["cells"]) == 4 and len(told["verdicts"]) == 2
+    assert told["calibration"][0]["error"] == pytest.approx(-0.02)
+
+
+SMALL = "name: small\nsessions: 2\nrefill: false\nmax_turns: 2\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"agents": "8,many"}, "--agents 8,many: give whole numbers"),
+        ({"agents": "0"}, "from 1 to"),
+        ({"engines": ("tip",)}, "--engines tip: no such engine.*baseline.*top"),
+        ({"engines": ("missing.yaml",)}, "missing.yaml: cannot be read"),
+        ({"engines": ("top", "top")}, "same name"),
+        ({"slo": "ttft=5"}, "--slo 'ttft=5': write objectives as name=seconds"),
+        ({"slo": "ttft_s=fast"}, "write objectives"),
+        ({"minutes": 0.0}, "--minutes 0"),
+        ({"overrides": ("context_window_tok=200000",)}, "context_window_tok=131072"),
+    ],
+)
+def test_a_mistake_is_one_sentence_before_anything_is_planned(
+    changes: dict[str, object], said: str, tmp_path: Path
+) -> None:
+    question = {"scenario": Path("small.yaml"), "engines": ("top",), "agents": "2", "slo": None, "minutes": 1.0,
+                "out": tmp_path / "out", "overrides": ()} | changes  # fmt: skip
+    with pytest.raises(UsageError, match=said):
+        main(Question(**question), SMALL)  # type: ignore[arg-type]
+    assert not (tmp_path / "out").exists()
