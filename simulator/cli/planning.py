@@ -49,7 +49,16 @@ NOT_PLANNED = {
     "name", "endpoint", "synthetic", "warmup", "slo", "output", "time_limit_s", "request_timeout_s", "arrival",
 }  # fmt: skip
 #: modules that decide what is planned, besides cline/, tasks/, drive/ and repos/
-PLANNERS = ("core/action.py", "core/normalise.py", "core/plan.py", "core/scenario.py", "core/task.py", "store/plans.py")
+PLANNERS = (
+    "cli/planning.py",
+    "core/action.py",
+    "core/normalise.py",
+    "core/plan.py",
+    "core/scenario.py",
+    "core/task.py",
+    "core/template.py",
+    "store/plans.py",
+)
 Progress = Callable[[int, int], None]
 
 

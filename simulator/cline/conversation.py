@@ -3,7 +3,7 @@
     talk = Conversation(PROFILES["classic-xml"], setup, tokenizer.count)
     for step in task.steps:
         drafts = talk.requests()              # what is sent now
-        output_tok = talk.reply(step)         # what the model answered
+        reply = talk.reply(step)              # what the model answered, in tokens
         texts = talk.results(outcomes, now)   # what its tools gave
 
 Every message is serialised and counted once; a request is a view on them, so that a request's bytes extend those of
@@ -19,20 +19,21 @@ from simulator.cline import pool
 from simulator.cline.classic.client import Classic
 from simulator.cline.profiles import Profile
 from simulator.cline.sdk.client import Sdk
-from simulator.cline.setup import RESERVED, Draft, Setup
+from simulator.cline.setup import RESERVED, Draft, Reply, Setup
 from simulator.core.action import Outcome, Step
 from simulator.errors import UsageError
 
-__all__ = ["Conversation", "Draft", "Setup"]
+__all__ = ["Conversation", "Draft", "Reply", "Setup"]
 
 
 class _Client(Protocol):
     heads: list[bytes]
     tails: list[bytes]
     pool: pool.Pool
+    ended: str
 
     def requests(self) -> list[Draft]: ...
-    def reply(self, step: Step, sent: Draft) -> int: ...
+    def reply(self, step: Step, sent: Draft) -> Reply: ...
     def results(self, outcomes: Sequence[Outcome], now_unix_s: float) -> list[str]: ...
 
 
@@ -61,9 +62,14 @@ class Conversation:
             self._drafts = self._client.requests()
         return self._drafts
 
-    def reply(self, step: Step) -> int:
-        """Appends the recorded reply to the agent's request; gives its output tokens, thinking and end mark
-        included."""
+    @property
+    def ended(self) -> str:
+        """Why the client itself ended the run, "" while it goes on: "loop_guard" (identical calls), "no_tool" (replies
+        without a call). Asked after results()."""
+        return self._client.ended
+
+    def reply(self, step: Step) -> Reply:
+        """Appends the recorded reply to the agent's request; gives what it takes."""
         sent = self.requests()[-1]
         self._drafts = None
         return self._client.reply(step, sent)

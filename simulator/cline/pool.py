@@ -1,8 +1,7 @@
 """Messages, each serialised and counted once, whatever the number of requests that carry it.
 
-The counts follow a chatml template, the form that the served models use: a message costs its text plus
-`<|im_start|>role\\n` and `<|im_end|>\\n`; text parts of a list are joined by a line end; a call is wrapped in
-`<tool_call>` lines as JSON; a generation prompt ends the whole.
+The counts follow core/template.py to the token: a message costs its rendered text and the marks around it, tools cost
+the block that introduces them, and the assistant's opening ends every prompt.
 """
 
 from __future__ import annotations
@@ -13,13 +12,11 @@ from typing import Any
 import orjson
 
 from simulator.cline.setup import Setup
+from simulator.core import template
 from simulator.errors import UsageError
 
-MESSAGE_TOK = 5  # <|im_start|>, role, line end; <|im_end|>, line end
-REPLY_TOK = 3  # <|im_start|>assistant and its line end
+MARKS_TOK = 2  # <|im_start|> and <|im_end|>
 END_TOK = 1  # the end mark that closes a reply, counted by engines as output
-CALL_TOK = 16  # <tool_call>, {"name": , "arguments": }, </tool_call> and line ends
-TOOLS_TOK = 90  # the paragraph with which a template introduces its tools
 
 
 class Pool:
@@ -27,27 +24,40 @@ class Pool:
 
     def __init__(self, count: Callable[[str], int]) -> None:
         self.count = count
+        self._marks_tok = MARKS_TOK + count(template.AFTER)
+        self._opening_tok = count(template.OPENING)
         self.messages: list[bytes] = []
         self.tok: list[int] = []
         self.chars: list[int] = []
 
-    def add(self, message: dict[str, Any], tok: int) -> int:
-        """tok: tokens of what the template shows, without the message's overhead."""
+    def add(self, message: dict[str, Any]) -> int:
         raw = orjson.dumps(message)
         self.messages.append(raw)
-        self.tok.append(tok + MESSAGE_TOK)
+        self.tok.append(self.count(template.render(message)) + self._marks_tok)
         self.chars.append(len(raw) if raw.isascii() else len(raw.decode()))
         return len(self.messages) - 1
 
     def text(self, role: str, text: str) -> int:
-        return self.add({"role": role, "content": text}, self.count(text))
+        return self.add({"role": role, "content": text})
 
     def parts(self, role: str, parts: Sequence[str]) -> int:
-        content = [{"type": "text", "text": p} for p in parts]
-        return self.add({"role": role, "content": content}, self.count("\n".join(parts)))
+        return self.add({"role": role, "content": [{"type": "text", "text": p} for p in parts]})
 
     def prompt_tok(self, view: Sequence[int]) -> int:
-        return sum(self.tok[i] for i in view) + REPLY_TOK
+        return sum(self.tok[i] for i in view) + 1 + self._opening_tok
+
+    def tools_tok(self, tools: Sequence[Any]) -> int:
+        """What the template adds to a prompt for these tools."""
+        return self.count(template.render_tools(tools)) + self._marks_tok if tools else 0
+
+    def generated_tok(self, index: int) -> int:
+        """Output tokens of the reply that became assistant message `index`, end mark included."""
+        return self.tok[index] - self._marks_tok - self._opening_tok + END_TOK
+
+
+def calls(made: Sequence[tuple[str, str, str]]) -> list[dict[str, Any]]:
+    """`tool_calls` of a message; made: (id, name, arguments as JSON) each."""
+    return [{"id": i, "type": "function", "function": {"name": n, "arguments": a}} for i, n, a in made]
 
 
 def merged(base: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:

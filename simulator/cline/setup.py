@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from simulator.core.action import Listing
 
-Cut = Literal["", "truncated", "compacted", "stale_reads"]
+Cut = Literal["", "truncated", "compacted", "stale_reads", "switched"]
+Mode = Literal["act", "plan"]
 #: the length fields belong to core.plan.SessionPlan.body, the others would break the plan
 RESERVED = ("model", "messages", "max_tokens", "max_completion_tokens", "min_tokens", "ignore_eos", "tools")
 
@@ -25,6 +26,10 @@ class Setup:
     max_input_tok: what the user stored as the model's input limit; sdk compaction prefers it to the window.
     thinking: sdk's reasoning effort ("low" | "medium" | "high"), "" for none.
     tool_set: sdk only: "cli", 25 tools; "editor", the 6 that the editor extension offers.
+    parallel_tool_calls: native classic calls: several may be taken from one reply; false, the client closes the stream
+        after the first.
+    subagents: the client offers its tool for sub-agents (sdk's command line always does).
+    mode: in which the session begins.
     remote_url: of the repository's origin, "" when it has none (classic shows it in the first message).
     extra_body: merged into the body's tail; a mapping inside (`stream_options`) is merged key by key.
     """
@@ -43,6 +48,9 @@ class Setup:
     max_input_tok: int | None = None
     thinking: str = ""
     tool_set: Literal["cli", "editor"] = "cli"
+    parallel_tool_calls: bool = True
+    subagents: bool = False
+    mode: Mode = "act"
     platform: str = "linux"
     shell: str = "/bin/bash"
     home: str = "/home/dev"
@@ -65,3 +73,12 @@ class Draft:
     prompt_tok: int
     output_tok: int = 0
     max_tok: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a recorded reply takes. output_tok: tokens generated, thinking and end mark included. stop_after_tok: after
+    so many the client has what it wants and closes the stream; None, it reads to the end."""
+
+    output_tok: int
+    stop_after_tok: int | None = None

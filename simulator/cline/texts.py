@@ -36,12 +36,12 @@ def _tools(name: str) -> tuple[dict[str, Any], ...]:
 
 def tools(name: str, tool_set: str) -> list[dict[str, Any]]:
     """Tools in the API's form. The file lists {name, sets, description, parameters}; a tool without `sets` belongs to
-    the "cli" set only."""
+    the sdk's command line in both modes."""
     return [
         {
             "type": "function",
             "function": {"name": t["name"], "description": t["description"], "parameters": t["parameters"]},
         }
         for t in _tools(name)
-        if tool_set in t.get("sets", ["cli"])
+        if tool_set in t.get("sets", ("cli", "cli-plan"))
     ]

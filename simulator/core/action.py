@@ -72,7 +72,33 @@ class Complete:
     result: str
 
 
-Action = ListFiles | ReadFile | Search | Definitions | Edit | Write | Command | Complete
+@dataclass(frozen=True, slots=True)
+class Propose:
+    """In plan mode: a plan is put before the user, who is recorded to answer `answer` (classic: plan_mode_respond, and
+    the user then switches to act mode; sdk: a reply without a tool call, and the user's next message)."""
+
+    plan: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchToAct:
+    """The agent leaves plan mode itself, as only the sdk client lets it (switch_to_act_mode)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delegate:
+    """Sub-agents are sent out, one a prompt, all at once (classic: use_subagents, at most five; sdk: a spawn_agent call
+    each). What they do is no action of this conversation: see core.plan.Branch."""
+
+    prompts: tuple[str, ...]
+
+
+Action = (
+    ListFiles | ReadFile | Search | Definitions | Edit | Write | Command | Complete | Propose | SwitchToAct | Delegate
+)
+#: look at the workspace and change nothing
+LOOKS = (ListFiles, ReadFile, Search, Definitions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,25 +180,55 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Outcome of Complete."""
+    """Outcome of Complete and SwitchToAct."""
 
 
-Outcome = Listing | FileText | Matches | Outline | Edited | EditFailed | Ran | Refused | Finished
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What the user answered to a Propose."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one sub-agent gave back, and what it took: its replies, its tool calls, and the prompt and output tokens
+    summed over its requests."""
+
+    prompt: str
+    text: str
+    replies: int
+    tool_calls: int
+    prompt_tok: int
+    output_tok: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """Outcome of Delegate, in the order of its prompts."""
+
+    reports: tuple[Report, ...]
+
+
+Outcome = Listing | FileText | Matches | Outline | Edited | EditFailed | Ran | Refused | Finished | Heard | Reports
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """One reply of the recorded assistant: what it says, then what it does.
 
-    actions: one for the classic profiles (they take one tool a reply); the sdk profile may emit several calls.
+    actions: one for the XML profiles (their client takes one tool a reply); native calls may be several.
     reasoning: hidden thinking text, sent back only by profiles whose client does so; "" for none.
     progress: the focus-chain checklist in Markdown ("- [x] ..." lines) when the reply updates it, else "".
+    unread: what the model goes on to write after its first call, to a client that closes the stream there; "" for
+        nothing. It is generated as far as the engine gets with it, and is part of no history.
     """
 
     say: str
     actions: tuple[Action, ...]
     reasoning: str = ""
     progress: str = ""
+    unread: str = ""
 
 
 def outcome_text(outcome: Outcome) -> str:
@@ -200,3 +256,7 @@ def outcome_text(outcome: Outcome) -> str:
             return f"refused: {reason}"
         case Finished():
             return "done"
+        case Heard(text):
+            return text
+        case Reports(reports):
+            return "\n\n".join(report.text for report in reports)

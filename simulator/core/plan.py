@@ -36,7 +36,8 @@ class Turn:
 
     purpose: "agent", "subagent" (in a branch), or "compaction" (the client's own summary call; no tools follow).
     view: indices into SessionPlan.pool, in sending order.
-    cut: "" when the view extends the previous agent turn's; else "truncated", "compacted" or "stale_reads".
+    cut: "" when the view extends the previous agent turn's; else "truncated", "compacted", "stale_reads", or "switched"
+        (the mode changed, and with it the system prompt and the tools).
     head: index into SessionPlan.heads (what precedes the messages in the body).
     prompt_tok, output_tok: planned, in the scenario's tokenizer (prompt: template overhead and tools included).
     think_s: pause before the request, after the previous turn's tools.
@@ -76,7 +77,9 @@ class SessionPlan:
     (not including) the length fields and the closing brace. start_turn: turns before it count as already done (their
     text is in the history, their edits are applied to the workspace before the session starts). end_turn: stop before
     this turn; None, play to the end. check: what must hold of the workspace after the last turn. tails: when given,
-    tails[i] follows heads[i] in place of `tail` (a compaction request has no tools)."""
+    tails[i] follows heads[i] in place of `tail` (a compaction request has no tools). branches: its sub-agents, in the
+    order in which they are sent out. ends: why the client itself ends the session after its last turn ("loop_guard",
+    "no_tool"), so that no solution is there to check; "" where the task is carried through."""
 
     session: str
     task_template: str
@@ -95,6 +98,7 @@ class SessionPlan:
     end_turn: int | None = None
     tails: tuple[bytes, ...] = ()
     branches: tuple[Branch, ...] = ()
+    ends: str = ""
 
     @property
     def last_turn(self) -> int:
@@ -104,7 +108,7 @@ class SessionPlan:
     @property
     def whole(self) -> bool:
         """Whether it is played to its end, so that the check applies."""
-        return self.last_turn == len(self.turns)
+        return self.last_turn == len(self.turns) and not self.ends
 
     def body(self, turn: Turn, *, forced: bool, live: Sequence[bytes] | None = None) -> bytes:
         """The request's JSON. forced: the reply's length is fixed to the plan's (`ignore_eos`, `min_tokens` =
@@ -122,12 +126,12 @@ class SessionPlan:
     def digest(self) -> str:
         """SHA-256 over everything that decides what is sent and when: every body's parts, pauses, recorded latencies,
         tool calls and what they are expected to give."""
-        digest = hashlib.sha256(repr((self.session, self.start_turn, self.cwd)).encode())
+        digest = hashlib.sha256(repr((self.session, self.start_turn, self.cwd, self.ends)).encode())
         for blob in (*self.heads, *self.pool, self.tail, *self.tails):
             digest.update(hashlib.sha256(blob).digest())
         for turn in (*self.turns, *(turn for branch in self.branches for turn in branch.turns)):
             sent = (turn.index, turn.view, turn.head, turn.output_tok, turn.think_s, turn.max_tok, turn.spawns)
-            digest.update(repr((sent, turn.stop_after_tok)).encode())
+            digest.update(repr((sent, turn.stop_after_tok, turn.purpose)).encode())
             digest.update(repr([(c.action, c.recorded, c.recorded_s) for c in turn.calls]).encode())
         return digest.hexdigest()
 

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Positive = Annotated[float, Field(gt=0)]
-ProfileName = Literal["classic-xml", "sdk"]
+Share = Annotated[float, Field(ge=0, le=1)]
+ProfileName = Literal["classic-xml", "classic-glm", "classic-native", "compact", "sdk"]
 KindName = Literal["coding", "documents", "finance"]
 SizeName = Literal["medium", "long"]
 
@@ -187,8 +188,11 @@ class Scenario(_Block):
     start: "stationary", slots (in an open loop all arrivals) begin in the middle of sessions, as a running service
     would be met; "beginning", all at their first turn. profiles, tasks, sizes:
     shares, need not add up to 1. workdir: "per_agent", each agent's path differs, so prompts share almost no prefix;
-    "shared", one path for all. think: pauses before a turn, besides the tools. tools: "real", the answer is given when
-    the tool is done; "paced", no sooner than the recorded latency."""
+    "shared", one path for all. plan_mode: share of sessions that begin in plan mode. subagents: share of sessions that
+    send out sub-agents. parallel_tool_calls: native classic profiles only; false, the client takes one call a reply and
+    closes the stream after it. cached_double_count: the engine reports cached tokens and classic clients count them
+    twice, so that they cut a warm session at about half its window. think: pauses before a turn, besides the tools.
+    tools: "real", the answer is given when the tool is done; "paced", no sooner than the recorded latency."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=64)]
     seed: Annotated[int, Field(ge=0)] = 1
@@ -200,6 +204,10 @@ class Scenario(_Block):
     max_turns: Annotated[int, Field(gt=0)] | None = None
     arrival: Arrival = Arrival()
     profiles: Annotated[dict[ProfileName, Positive], Field(min_length=1)] = {"classic-xml": 1.0}
+    plan_mode: Share = 0.0
+    subagents: Share = 0.0
+    parallel_tool_calls: bool = True
+    cached_double_count: bool = False
     mode: Literal["replay"] = "replay"
     tasks: Annotated[dict[KindName, Positive], Field(min_length=1)] = {"coding": 2.0, "documents": 1.0, "finance": 1.0}
     sizes: Annotated[dict[SizeName, Positive], Field(min_length=1)] = {"medium": 0.7, "long": 0.3}

@@ -17,18 +17,22 @@ from simulator.core.action import (
     Command,
     Complete,
     Definitions,
+    Delegate,
     Edit,
     Edited,
     EditFailed,
     FileText,
     Finished,
+    Heard,
     ListFiles,
     Outcome,
     Outline,
+    Propose,
     Ran,
     ReadFile,
     Refused,
     Search,
+    SwitchToAct,
     Write,
 )
 from simulator.drive.commands import CommandRunner
@@ -82,8 +86,10 @@ class Toolbox:
                     return self._write(action)
                 case Command():
                     return self._command(action)
-                case Complete():
-                    return Finished()
+                case Propose():
+                    return Heard(action.answer)
+                case Complete() | SwitchToAct() | Delegate():
+                    return Finished()  # nothing of it happens in the workspace
         except _NotDone as refusal:
             return Refused(str(refusal))
         except OSError as error:

@@ -7,7 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from simulator.core.action import Action, Command, Complete, Definitions, Edit, ListFiles, ReadFile, Search, Write
+from simulator.core.action import (
+    Action,
+    Command,
+    Complete,
+    Definitions,
+    Delegate,
+    Edit,
+    ListFiles,
+    Propose,
+    ReadFile,
+    Search,
+    SwitchToAct,
+    Write,
+)
 from simulator.core.plan import SessionPlan
 from simulator.core.task import Check
 
@@ -78,6 +91,12 @@ def tool_name(action: Action) -> str:
             return "command"
         case Complete():
             return "complete"
+        case Propose():
+            return "propose"
+        case SwitchToAct():
+            return "switch"
+        case Delegate():
+            return "delegate"
 
 
 def edits(action: Action) -> bool:

@@ -1,11 +1,13 @@
 """Which sessions a scenario asks for: a pure draw from scenario and seed, one spec a session.
 
 A stationary start looks into a running service: a slot is more often found in a long session than in a short one, in
-proportion to length, and anywhere in it with equal chance. Later sessions of a slot are drawn plainly.
+proportion to length, and anywhere in it with equal chance. The first sessions of the slots are spread so that their
+shares are the scenario's, of the first few slots as of all; later sessions of a slot are drawn plainly.
 """
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +23,8 @@ PREFILL_ALLOWANCE_S = 45.0
 @dataclass(frozen=True, slots=True)
 class SessionSpec:
     """One session to plan. age: share of its turns already done at the start (0, from the beginning). shared_dir: its
-    prompts name the one folder that all agents share, not one of its own."""
+    prompts name the one folder that all agents share, not one of its own. plan_mode: it begins in plan mode.
+    subagents: it sends out sub-agents."""
 
     session: str
     slot: int
@@ -31,6 +34,8 @@ class SessionSpec:
     profile: str
     age: float
     shared_dir: bool
+    plan_mode: bool = False
+    subagents: bool = False
 
 
 def draw(scenario: Scenario, slot: int, nth: int) -> SessionSpec:
@@ -39,16 +44,56 @@ def draw(scenario: Scenario, slot: int, nth: int) -> SessionSpec:
     stationary = nth == 0 and scenario.start == "stationary"
     rng = random.Random(f"{scenario.seed}/session/{number}")
     sizes = {s: w * (TYPICAL_TURNS[s] if stationary else 1.0) for s, w in scenario.sizes.items()}
+
+    def pick(what: str, weights: Mapping[str, float]) -> str:
+        if nth:
+            return _pick(rng, weights)
+        return spread(f"{scenario.seed}/{what}", tuple(sorted(weights.items())), _at_least(slot + 1))[slot]
+
     return SessionSpec(
         session=f"s{number:04d}",
         slot=slot,
-        kind=_pick(rng, scenario.tasks),
-        size=_pick(rng, sizes),
+        kind=pick("kind", scenario.tasks),
+        size=pick("size", sizes),
         seed=rng.randrange(1 << 31),
-        profile=_pick(rng, scenario.profiles),
+        profile=pick("profile", scenario.profiles),
         age=rng.random() if stationary else 0.0,
         shared_dir=scenario.workdir == "shared",
+        plan_mode=pick("plan_mode", _yes(scenario.plan_mode)) == "yes",
+        subagents=pick("subagents", _yes(scenario.subagents)) == "yes",
     )
+
+
+@functools.lru_cache(maxsize=64)
+def spread(seed: str, weights: tuple[tuple[str, float], ...], n: int) -> tuple[str, ...]:
+    """n names in seeded order, such that after any number k of them no name came as often as k * share + 1 times, and
+    where all k * share are whole numbers each came just so often. A longer sequence begins with the shorter one.
+
+    Each place goes to a name by chance, in proportion to how far it has fallen behind; one that is a whole place behind
+    goes first.
+    """
+    rng = random.Random(seed)
+    total = sum(weight for _, weight in weights)
+    names = [name for name, _ in weights]
+    given = dict.fromkeys(names, 0)
+    out = []
+    for k in range(1, n + 1):
+        # a hair less than the exact share, so that a rounding error counts for nothing
+        behind = {name: k * weight / total - given[name] - 1e-9 for name, weight in weights}
+        late = [name for name in names if behind[name] >= 1 - 1e-6]
+        name = max(late, key=lambda n: behind[n]) if late else _pick(rng, {n: b for n, b in behind.items() if b > 1e-6})
+        given[name] += 1
+        out.append(name)
+    return tuple(out)
+
+
+def _at_least(n: int) -> int:
+    """The next power of two, so that few sequences are made."""
+    return 1 << max(6, (n - 1).bit_length())
+
+
+def _yes(share: float) -> dict[str, float]:
+    return {"no": 1.0 - share, "yes": share}
 
 
 def needed_s(scenario: Scenario) -> float:

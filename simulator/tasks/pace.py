@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import random
 
-from simulator.core.action import Action, Command, Complete, Edit, Write
-from simulator.core.plan import SessionPlan
+from simulator.core.action import Action, Command, Complete, Delegate, Edit, Propose, SwitchToAct, Write
+from simulator.core.plan import SessionPlan, Turn
 from simulator.core.scenario import Think
 
 Z90 = 1.2815515655446004
@@ -32,7 +32,7 @@ def lognormal(rng: random.Random, median: float, p90: float, cap: float) -> floa
 def tool_s(rng: random.Random, client: str, action: Action) -> float:
     """client: "classic" | "sdk"."""
     match action:
-        case Complete():
+        case Complete() | Propose() | SwitchToAct() | Delegate():
             return 0.0
         case Edit() | Write():
             return lognormal(rng, *_TOOL[client]["edit"])
@@ -51,6 +51,11 @@ def think_s(rng: random.Random, think: Think) -> float:
     return lognormal(rng, think.median_s, think.p90_s, think.cap_s)
 
 
+def answer_s(rng: random.Random, think: Think) -> float:
+    """A person reads a plan and answers it; no pause where the scenario has none."""
+    return 0.0 if think.kind == "none" else lognormal(rng, *_PERSON)
+
+
 #: seconds a token, faster than any engine decodes for one session
 _FASTEST_TOKEN_S = 0.003
 _FASTEST_CALL_S = 0.02
@@ -61,6 +66,12 @@ def floor_s(plan: SessionPlan, *, paced: bool) -> float:
     slot needs."""
     total = 0.0
     for turn in plan.turns[plan.start_turn : plan.last_turn]:
-        total += turn.think_s + turn.output_tok * _FASTEST_TOKEN_S
-        total += sum(call.recorded_s if paced else _FASTEST_CALL_S for call in turn.calls)
+        total += _turn_s(turn, paced)
+        total += max((sum(_turn_s(t, paced) for t in plan.branches[n].turns) for n in turn.spawns), default=0.0)
     return total
+
+
+def _turn_s(turn: Turn, paced: bool) -> float:
+    tok = turn.output_tok if turn.stop_after_tok is None else turn.stop_after_tok
+    calls = sum(call.recorded_s if paced else _FASTEST_CALL_S for call in turn.calls)
+    return turn.think_s + tok * _FASTEST_TOKEN_S + calls

@@ -161,7 +161,7 @@ def test_sdk_number_heavy_histories_outgrow_the_estimate():
 def test_sdk_stale_reads_wait_for_64_kib_and_go_in_one_batch():
     talk = start("sdk")
     text = "\n".join(f"row {i} " + "x" * 60 for i in range(100))
-    before, (draft,) = play_until_cut(talk, lambda k: act.ReadFile("a.py"), lambda k: act.FileText(text))
+    before, (draft,) = play_until_cut(talk, lambda k: act.ReadFile("a.py", 1, 100 + k), lambda k: act.FileText(text))
     assert draft.cut == "stale_reads"
     tools = [m["content"] for m in messages(talk, draft) if m["role"] == "tool"]
     full = [t for t in tools if "row 7 " in t]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import orjson
 import pytest
@@ -10,12 +11,12 @@ from cline_cases import SETUP, SOURCE, body, count, histories, messages, start, 
 from hypothesis import given, settings
 
 from simulator import tokenizer
-from simulator.cline import pool
 from simulator.cline.conversation import Conversation
 from simulator.cline.profiles import PROFILES
 from simulator.cline.results import advance, render_result
 from simulator.cline.state import ResultState
 from simulator.core import action as act
+from simulator.engine.embedded.prompts import Prompts
 from simulator.errors import UsageError
 
 BOTH = pytest.mark.parametrize("name", PROFILES)
@@ -36,7 +37,7 @@ def test_each_request_extends_the_one_before_byte_for_byte(name, history):
         assert upto.startswith(before)
         assert draft.prompt_tok > before_tok
         before, before_tok = upto, draft.prompt_tok
-        assert talk.reply(step) > 0
+        assert talk.reply(step).output_tok > 0
         talk.results(outcomes, SETUP.start_unix_s + number)
 
 
@@ -51,7 +52,7 @@ def test_results_are_those_of_render_result_and_travel_in_the_next_request(name,
         (text,) = talk.results(outcomes, SETUP.start_unix_s)
         assert text == render_result(profile, step.actions[0], outcomes[0], state)
         state = advance(profile, state, step.actions[0], text)
-        if name == "classic-xml":
+        if profile.client == "classic":
             last = orjson.loads(talk.pool[-1])
             assert last["role"] == "user" and last["content"][0]["text"] == text
 
@@ -171,14 +172,15 @@ def test_completion_ends_the_conversation(name):
     assert talk.results([act.Finished()], SETUP.start_unix_s) == [""]
     assert len(talk.pool) == size
     last = orjson.loads(talk.pool[-1])
-    assert "tool_calls" not in last
-    assert ("<attempt_completion>" in last["content"]) == (name == "classic-xml")
+    profile = PROFILES[name]
+    assert ("<attempt_completion>" in (last["content"] or "")) == (profile.calls == "xml")
+    assert bool(last.get("tool_calls")) == (profile.calls == "native" and profile.client == "classic")
 
 
 def test_context_usage_tells_the_last_request():
     talk = start("classic-xml")
     draft = talk.requests()[0]
-    output = talk.reply(act.Step("", (act.ReadFile("a"),)))
+    output = talk.reply(act.Step("", (act.ReadFile("a"),))).output_tok
     talk.results([act.FileText("a\n")], SETUP.start_unix_s)
     assert f"\n{draft.prompt_tok + output:,} / 128K tokens used (" in orjson.loads(talk.pool[-1])["content"][-1]["text"]
 
@@ -208,33 +210,34 @@ def test_sdk_sends_long_results_cut_and_returns_them_whole():
     assert len(orjson.loads(orjson.loads(talk.pool[-1])["content"])[0]["result"]) == 8_000
 
 
-def chatml(talk: Conversation, sent: list[dict]) -> int:
-    """Tokens of the messages in a chatml template, written down the long way."""
-
-    def text(message: dict) -> str:
-        content = message["content"] or ""
-        parts = content if isinstance(content, str) else "\n".join(p["text"] for p in content)
-        thinking = f"<think>\n{message['reasoning_content']}\n</think>\n" if "reasoning_content" in message else ""
-        made = [c["function"] for c in message.get("tool_calls", [])]
-        calls = [f'<tool_call>\n{{"name": "{f["name"]}", "arguments": {f["arguments"]}}}\n</tool_call>' for f in made]
-        return thinking + "\n".join([parts, *calls])
-
-    # <|im_start|> and <|im_end|> are one token each
-    whole = sum(2 + tokenizer.count(f"{m['role']}\n{text(m)}") + tokenizer.count("\n") for m in sent)
-    return whole + 1 + tokenizer.count("assistant\n")
-
-
 @BOTH
-def test_planned_prompt_tokens_follow_a_chatml_template(name):
-    talk = Conversation(PROFILES[name], SETUP, tokenizer.count)
-    for k in range(6):
-        turn(talk, act.ReadFile(f"{k}.py"), act.FileText(SOURCE), say="A look at it.", reasoning="Where is it?")
-        turn(talk, act.Command("ls"), act.Ran(0, "a\nb\n"))
-    draft = talk.requests()[-1]
-    tools = orjson.loads(body(talk, draft)).get("tools", [])
-    shown = "".join(orjson.dumps(t).decode().replace('":', '": ').replace(',"', ', "') + "\n" for t in tools)
-    expected = chatml(talk, messages(talk, draft)) + (tokenizer.count(shown) + pool.TOOLS_TOK if tools else 0)
-    assert draft.prompt_tok == pytest.approx(expected, rel=0.01)
+def test_planned_prompt_tokens_are_the_embedded_engines_own(name):
+    """The real bodies, read by the engine that is to serve them: tools, calls, thinking, parts."""
+    setup = replace(SETUP, mode="plan", subagents=True)
+    talk, engine = Conversation(PROFILES[name], setup, tokenizer.count), Prompts(16)
+    client = PROFILES[name].client
+    steps = [
+        (act.ReadFile("calc.py"), act.FileText(SOURCE)),
+        (act.Propose("1. Change calc.py.", "Go ahead."), act.Heard("Go ahead.")),
+        *([(act.SwitchToAct(), act.Finished())] if client == "sdk" else []),
+        (act.Delegate(("Look at src.", "Look at tests.")), act.Reports((report("src"), report("tests")))),
+        (
+            act.Edit("calc.py", (("rate_1(", "eins("), ("rate_2(", "zw\u00f6lf("))),
+            act.Edited("calc.py", SOURCE, SOURCE),
+        ),
+        (act.Command("ls"), act.Ran(0, "a\nb\n")),
+        (act.Command("pytest"), act.Ran(1, "1 failed\n")),
+    ]
+    for action, outcome in steps:
+        for draft in turn(talk, action, outcome, say="A look at it.", reasoning="Where is it?", progress="- [ ] x"):
+            sent = orjson.loads(body(talk, draft))
+            counted = engine.chat(sent["messages"], sent.get("tools")).n_tok
+            assert draft.prompt_tok == pytest.approx(counted, rel=0.002)
+            assert draft.prompt_tok == counted, "both follow one template"
+
+
+def report(text: str) -> act.Report:
+    return act.Report(f"Look at {text}.", f"{text}: nothing odd.", 4, 3, 9_000, 400)
 
 
 def test_every_text_is_counted_once():

@@ -92,7 +92,7 @@ def walk(task: Task, style: Style, folder: Path, runner: ZygoteRunner) -> Walked
     done = Walked(task, style, before, [], [], [], [], [])
     for number, step in enumerate(task.steps):
         done.prompt_tok.append(talk.requests()[-1].prompt_tok)
-        done.output_tok.append(talk.reply(step))
+        done.output_tok.append(talk.reply(step).output_tok)
         outcomes = [tools.do(action) for action in step.actions]
         done.outcomes.append(outcomes)
         results = talk.results(outcomes, 1_772_438_400.0 + 10 * number)

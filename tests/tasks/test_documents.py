@@ -91,7 +91,7 @@ def play(size: str, profile: str, seed: int, folder: Path, runner: ZygoteRunner)
     prompts, outputs, stream = [], [], []
     for step in task.steps:
         prompts.append(talk.requests()[-1].prompt_tok)
-        outputs.append(talk.reply(step))
+        outputs.append(talk.reply(step).output_tok)
         outcomes = [box.do(action) for action in step.actions]
         broken += [(step.actions, o) for o in outcomes if isinstance(o, Refused | EditFailed)]
         written = "".join(getattr(action, "content", "") for action in step.actions)

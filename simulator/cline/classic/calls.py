@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import posixpath
+from typing import Any
+
 from simulator.core.action import (
     Action,
     Command,
     Complete,
     Definitions,
+    Delegate,
     Edit,
     ListFiles,
+    Propose,
     ReadFile,
     Search,
+    SwitchToAct,
     Write,
 )
+from simulator.errors import UsageError
 
 SEARCH, DIVIDER, REPLACE = "------- SEARCH", "=======", "+++++++ REPLACE"
 
@@ -26,14 +33,14 @@ def diff(blocks: tuple[tuple[str, str], ...]) -> str:
     return "\n".join(f"{SEARCH}\n{lines(s)}{DIVIDER}\n{lines(r)}{REPLACE}" for s, r in blocks)
 
 
-def call(action: Action) -> tuple[str, dict[str, str]]:
-    """Tool name and its parameters in order, all as text."""
+def call(action: Action) -> tuple[str, dict[str, Any]]:
+    """Tool name and its parameters in order."""
     match action:
         case ListFiles(path, recursive):
-            return "list_files", {"path": path, "recursive": "true" if recursive else "false"}
+            return "list_files", {"path": path, "recursive": recursive}
         case ReadFile(path, start, end):
             bounds = {"start_line": start, "end_line": end}
-            return "read_file", {"path": path} | {k: str(v) for k, v in bounds.items() if v is not None}
+            return "read_file", {"path": path} | {k: v for k, v in bounds.items() if v is not None}
         case Search(regex, path, pattern):
             return "search_files", {"path": path, "regex": regex} | ({"file_pattern": pattern} if pattern else {})
         case Definitions(path):
@@ -43,9 +50,24 @@ def call(action: Action) -> tuple[str, dict[str, str]]:
         case Write(path, content):
             return "write_to_file", {"path": path, "content": content}
         case Command(command):
-            return "execute_command", {"command": command, "requires_approval": "false"}
+            return "execute_command", {"command": command, "requires_approval": False}
         case Complete(result):
             return "attempt_completion", {"result": result}
+        case Propose(plan):
+            return "plan_mode_respond", {"response": plan}
+        case Delegate(prompts):
+            return "use_subagents", {f"prompt_{no}": prompt for no, prompt in enumerate(prompts, 1)}
+        case SwitchToAct():
+            raise UsageError("the classic client has no tool that leaves plan mode: its user does that")
+
+
+def as_native(action: Action, progress: str, cwd: str) -> tuple[str, dict[str, Any]]:
+    """Tool name and arguments of a native call; files to write are named absolutely."""
+    name, params = call(action)
+    if isinstance(action, Edit | Write):
+        path = posixpath.normpath(posixpath.join(cwd, params.pop("path")))
+        params = {"absolutePath": path, **params}
+    return name, params | ({"task_progress": progress} if progress else {})
 
 
 def as_xml(action: Action, progress: str) -> str:
@@ -54,7 +76,8 @@ def as_xml(action: Action, progress: str) -> str:
     if progress:
         params["task_progress"] = progress
     lines = [f"<{name}>"]
-    for key, value in params.items():
+    for key, given in params.items():
+        value = given if isinstance(given, str) else str(given).lower()
         tall = key in ("content", "diff", "task_progress") or "\n" in value
         pad = "\n" if tall else ""
         end = "" if value.endswith("\n") else pad
@@ -71,7 +94,7 @@ def label(action: Action) -> str:
             return f"{name} for '{regex}'" + (f" in '{pattern}'" if pattern else "")
         case Command(command):
             return f"{name} for '{command}'"
-        case Complete():
+        case Complete() | Propose() | Delegate():
             return name
         case _:
             return f"{name} for '{params['path']}'"

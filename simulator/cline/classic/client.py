@@ -1,91 +1,102 @@
 """The classic client's side of a conversation: strictly growing, until the window rule cuts it (window.py).
 
-A history is user, assistant, user, ...; a user message is a list of text parts: the results, a warning or checklist
-reminder where due, environment_details. What was sent once is never rewritten, so that a cache holds; only a cut does.
+A user message is a list of text parts: the results, a warning or checklist reminder where due, environment_details.
+Native calls are answered twice, as the client does it: by a `tool` message that says only that the result is missing,
+and by the result itself in the user message that follows.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from simulator.cline import pool, texts
+import orjson
+
+from simulator.cline import guard, pool, texts
 from simulator.cline.classic import calls, context, results, window
+from simulator.cline.classic.history import History, Said
 from simulator.cline.profiles import Profile
 from simulator.cline.results import advance, render_result
-from simulator.cline.setup import Draft, Setup
+from simulator.cline.setup import Draft, Reply, Setup
 from simulator.cline.state import ResultState
-from simulator.core.action import Action, Command, Complete, Edited, FileText, Outcome, Ran, Step
+from simulator.core.action import Action, Command, Complete, Edited, FileText, Outcome, Propose, Ran, Step
 from simulator.errors import UsageError
 
 CACHE_BLOCK_TOK = 16
-SAME_CALLS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """A message of the history. files: for each result part, the file of which it holds a copy, or None."""
-
-    index: int
-    parts: tuple[str, ...]
-    files: tuple[str | None, ...] = ()
+#: all that a `tool` message ever says
+MISSING = "result lacking"
 
 
 class Classic:
     def __init__(self, profile: Profile, setup: Setup, count: Callable[[str], int]) -> None:
         self.profile, self.setup, self.pool = profile, setup, pool.Pool(count)
-        temperature = profile.temperature if setup.temperature is None else setup.temperature
-        fields: dict[str, Any] = {}
-        if temperature is not None:
-            fields["temperature"] = temperature or 0  # a plain 0 on the wire, not 0.0
-        fields |= {"stream": True, "stream_options": {"include_usage": True}}
+        tools = _tools(profile, setup)
         self.heads = [pool.head({"model": setup.model})]
-        self.tails = [pool.tail(pool.merged(fields, dict(setup.extra_body)))]
-        values = {"cwd": setup.cwd, "platform": setup.platform, "shell": setup.shell, "home": setup.home}
-        self._system = self.pool.text("system", texts.system_prompt(profile.sections, values))
-        self._said: list[_Said] = []
-        self._removed_to: int | None = None
+        self.tails = [pool.tail(pool.merged(_fields(profile, setup, tools), dict(setup.extra_body)))]
+        self._tools_tok = self.pool.tools_tok(tools)
+        self.ended = ""
+        self._history = History(self.pool, self.pool.text("system", _system(profile, setup)))
         self._state = ResultState(setup.cwd)
+        self._mode = setup.mode
         self._step: Step | None = None
+        self._ids: list[str] = []
+        self._calls = 0
         self._requests = 0  # sent so far
         self._progress, self._updated_at = "", 0
-        self._same: tuple[tuple[Action, ...], int] = ((), 0)
+        self._guard, self._without_tool = guard.Guard(), 0
         self._last: Draft | None = None
         self._used_tok = 0  # of the last request, as the client adds it up
-        task = f"<task>\n{setup.task_prompt}\n</task>"
-        self._hear([task], (None,), context.environment(setup, setup.start_unix_s, 0, first=True))
+        task = f"<task>\n{setup.task_prompt}\n</task>" if profile.environment else setup.task_prompt
+        self._hear([task], (None,), self._environment(setup.start_unix_s, first=True))
 
     def requests(self) -> list[Draft]:
-        limit = self.setup.context_window_tok - pool.reply_room_tok(self.setup.context_window_tok)
-        cut = self._used_tok >= window.max_allowed_tok(self.setup.context_window_tok) and self._shorten()
+        window_tok = self.setup.context_window_tok
+        allowed = window.max_allowed_tok(window_tok)
+        quarter = self._used_tok / 2 > allowed
+        cut = self._used_tok >= allowed and self._history.shorten(keep_quarter=quarter)
         # a prompt above the window would be refused and cut by the client at once; the plan goes straight to the cut
-        while self.pool.prompt_tok(self._view()) > limit:
-            if not self._drop(keep_quarter=True):
-                raise pool.too_long(self.setup, self.pool.prompt_tok(self._view()))
+        while self._prompt_tok() > window_tok - pool.reply_room_tok(window_tok):
+            if not self._history.drop(keep_quarter=True):
+                raise pool.too_long(self.setup, self._prompt_tok())
             cut = True
-        view = self._view()
-        return [Draft("agent", view, "truncated" if cut else "", 0, self.pool.prompt_tok(view))]
+        return [Draft("agent", self._history.view(), "truncated" if cut else "", 0, self._prompt_tok())]
 
-    def reply(self, step: Step, sent: Draft) -> int:
+    def reply(self, step: Step, sent: Draft) -> Reply:
         """`sent`: the request that this answers."""
-        if self.profile.one_call_per_reply and len(step.actions) > 1:
+        native = self.profile.calls == "native"
+        if len(step.actions) > 1 and not (native and self.setup.parallel_tool_calls):
             raise UsageError(
-                f"profile {self.profile.name} takes one action a step, but a step of this task has "
+                f"profile {self.profile.name} takes one action a step here, but a step of this task has "
                 f"{len(step.actions)}; split it in the task's recipe or use profile sdk"
             )
-        xml = [calls.as_xml(a, step.progress) for a in step.actions]
-        content = "\n\n".join(filter(None, [step.say, *xml]))
-        index = self.pool.text("assistant", content)
-        self._said.append(_Said(index, (content,)))
-        output = self.pool.tok[index] - pool.MESSAGE_TOK + pool.END_TOK
+        index, content = self._native(step) if native else self._xml(step)
+        self._history.add(Said((index,), (content,)))
+        output = self.pool.generated_tok(index)
         output += self.pool.count(step.reasoning) if step.reasoning else 0
+        stop = output - pool.END_TOK if step.unread else None
         self._requests += 1
         if step.progress:
             self._progress, self._updated_at = step.progress, self._requests
-        self._used_tok = sent.prompt_tok + output + (self._cached_tok(sent) if self.setup.cached_double_count else 0)
+        # a closed stream has no usage chunk, and the client then counts nothing
+        used = 0 if step.unread else sent.prompt_tok + output
+        self._used_tok = used + (self._cached_tok(sent) if used and self.setup.cached_double_count else 0)
         self._step, self._last = step, sent
-        return output
+        return Reply(output + (self.pool.count(step.unread) if step.unread else 0), stop)
+
+    def _xml(self, step: Step) -> tuple[int, str]:
+        xml = [calls.as_xml(a, step.progress) for a in step.actions]
+        content = "\n\n".join(filter(None, [step.say, *xml]))
+        return self.pool.text("assistant", content), content
+
+    def _native(self, step: Step) -> tuple[int, str]:
+        made = [calls.as_native(a, step.progress if k == 0 else "", self.setup.cwd) for k, a in enumerate(step.actions)]
+        self._ids = [self._call_id() for _ in made]
+        message: dict[str, Any] = {"role": "assistant", "content": step.say or None}
+        if made:
+            named = [(i, n, orjson.dumps(a).decode()) for i, (n, a) in zip(self._ids, made, strict=True)]
+            message["tool_calls"] = pool.calls(named)
+        return self.pool.add(message), step.say
 
     def results(self, outcomes: Sequence[Outcome], now_unix_s: float) -> list[str]:
         step = self._step
@@ -103,33 +114,57 @@ class Classic:
                 ran = action.command, results.cut_output(outcome.output, action.command)
         if any(isinstance(a, Complete) for a in step.actions):
             return made
-        parts = made or [texts.load("classic/no_tool.md")]
-        warning = self._repeated(step.actions)
-        environment = context.environment(self.setup, now_unix_s, self._used_tok, ran=ran)
-        self._hear(parts + warning, tuple(files), environment)
+        warning = self._watched(step.actions)
+        switched = any(isinstance(a, Propose) for a in step.actions)
+        if switched:
+            self._mode = "act"
+        parts = made or [texts.load(f"classic/no_tool{'_native' if self.profile.calls == 'native' else ''}.md")]
+        environment = self._environment(now_unix_s, ran=ran)
+        self._hear(parts + warning, tuple(files), environment, switched=switched)
         return made
 
-    def _hear(self, parts: list[str], files: tuple[str | None, ...], environment: str) -> None:
-        """Appends a user message."""
-        reminder = context.checklist_part(self._progress, self._requests + 1, self._requests - self._updated_at)
-        whole = [*parts, *([reminder] if reminder else []), environment]
-        self._said.append(_Said(self.pool.parts("user", whole), tuple(whole), files))
+    def _environment(self, now_unix_s: float, *, first: bool = False, ran: tuple[str, str] | None = None) -> str:
+        if not self.profile.environment:
+            return ""
+        now = context.Now(now_unix_s, self._used_tok, self._mode)
+        return context.environment(self.setup, now, first=first, short=self.profile.environment == "short", ran=ran)
 
-    def _repeated(self, actions: tuple[Action, ...]) -> list[str]:
-        before, times = self._same
-        self._same = actions, times + 1 if actions and actions == before else 1
-        if self._same[1] < SAME_CALLS or not actions:
+    def _hear(
+        self, parts: list[str], files: tuple[str | None, ...], environment: str, *, switched: bool = False
+    ) -> None:
+        """Appends a user message, after a `tool` message for each native call that it answers."""
+        reminder = ""
+        if self.profile.checklist and switched:
+            reminder = texts.load("classic/checklist_switch.md")
+        elif self.profile.checklist:
+            since = self._requests - self._updated_at
+            reminder = context.checklist_part(self._progress, self._requests + 1, since, self._mode)
+        whole = list(filter(None, [*parts, reminder, environment]))
+        missing = [self.pool.add({"role": "tool", "tool_call_id": i, "content": MISSING}) for i in self._ids]
+        self._ids = []
+        self._history.add(Said((*missing, self.pool.parts("user", whole)), tuple(whole), files))
+
+    def _watched(self, actions: tuple[Action, ...]) -> list[str]:
+        """A warning after too many identical calls; after too many replies without a call the client stops."""
+        self._without_tool = 0 if actions else self._without_tool + 1
+        if self._without_tool >= guard.NO_TOOL_LIMIT:
+            self.ended = "no_tool"
+        for action in actions:
+            self._guard = self._guard.after(action)
+        if not actions:
+            self._guard = guard.Guard()
+        if not self._guard.level or not actions:
             return []
-        name = calls.call(actions[0])[0]
-        return [
-            f"[{name}] was called {self._same[1]} times in a row with the same arguments, and the same answer is all "
-            "it can give. Take another step: other arguments, or another tool."
-        ]
+        return [guard.notice("classic", calls.call(actions[-1])[0], self._guard.times)]
 
-    def _view(self) -> tuple[int, ...]:
-        said = self._said
-        kept = said if self._removed_to is None else [*said[:2], *said[self._removed_to + 1 :]]
-        return (self._system, *(s.index for s in kept))
+    def _call_id(self) -> str:
+        """As an engine would give it; the same in every run."""
+        self._calls += 1
+        seed = f"{self.setup.cwd}\n{self.setup.task_prompt}\n{self._calls}"
+        return "chatcmpl-tool-" + hashlib.sha256(seed.encode()).hexdigest()[:32]
+
+    def _prompt_tok(self) -> int:
+        return self.pool.prompt_tok(self._history.view()) + self._tools_tok
 
     def _cached_tok(self, sent: Draft) -> int:
         """What an engine's prefix cache would report for `sent`, right after the request before it."""
@@ -139,46 +174,35 @@ class Classic:
         same = next((k for k, (a, b) in enumerate(zip(old, sent.view, strict=False)) if a != b), len(old))
         # the reply between the two was generated in place, so its blocks are cached as well
         same += same == len(old)
-        tok = sum(self.pool.tok[i] for i in sent.view[:same])
+        tok = sum(self.pool.tok[i] for i in sent.view[:same]) + self._tools_tok
         return tok // CACHE_BLOCK_TOK * CACHE_BLOCK_TOK
 
-    def _shorten(self) -> bool:
-        """Notes for older copies of files; message pairs too when that saves too little. False: nothing could go."""
-        before = sum(self.pool.chars[i] for i in self._view())
-        changed = self._note_old_copies()
-        after = sum(self.pool.chars[i] for i in self._view())
-        if changed and (before - after) / before >= window.ENOUGH_SAVED:
-            return True
-        quarter = self._used_tok / 2 > window.max_allowed_tok(self.setup.context_window_tok)
-        return self._drop(keep_quarter=quarter) or changed
 
-    def _note_old_copies(self) -> bool:
-        start = 0 if self._removed_to is None else self._removed_to + 1
-        seen: set[str] = set()
-        changed = False
-        for at in range(len(self._said) - 1, start - 1, -1):
-            said = self._said[at]
-            parts, files = list(said.parts), list(said.files)
-            for k in range(len(files) - 1, -1, -1):
-                path = files[k]
-                if path is not None and path in seen:
-                    parts[k], files[k] = results.without_file(parts[k]), None
-                elif path is not None:
-                    seen.add(path)
-            if tuple(parts) != said.parts:
-                self._said[at] = _Said(self.pool.parts("user", parts), tuple(parts), tuple(files))
-                changed = True
-        return changed
+def _tools(profile: Profile, setup: Setup) -> list[dict[str, Any]]:
+    if not profile.tools:
+        return []
+    more = texts.tools(profile.tools, "subagents") if setup.subagents else []
+    return [*texts.tools(profile.tools, profile.tool_set), *more]
 
-    def _drop(self, *, keep_quarter: bool) -> bool:
-        to = window.last_removed(len(self._said), self._removed_to, keep_quarter=keep_quarter)
-        if to is None:
-            return False
-        if self._removed_to is None:
-            note = texts.load("classic/truncated.md")
-            self._said[1] = _Said(self.pool.text("assistant", note), (note,))
-        self._removed_to = to
-        return True
+
+def _fields(profile: Profile, setup: Setup, tools: list[dict[str, Any]]) -> dict[str, Any]:
+    """The body after its messages, in the client's order."""
+    temperature = profile.temperature if setup.temperature is None else setup.temperature
+    fields: dict[str, Any] = {}
+    if temperature is not None:
+        fields["temperature"] = temperature or 0  # a plain 0 on the wire, not 0.0
+    fields |= {"stream": True, "stream_options": {"include_usage": True}}
+    if tools:
+        fields |= {"tools": tools, "tool_choice": "auto", "parallel_tool_calls": setup.parallel_tool_calls}
+    return fields
+
+
+def _system(profile: Profile, setup: Setup) -> str:
+    sections = profile.sections
+    if setup.subagents and profile.calls == "xml":
+        sections = (sections[0], "classic/subagents_xml.md", *sections[1:])
+    values = {"cwd": setup.cwd, "platform": setup.platform, "shell": setup.shell, "home": setup.home}
+    return texts.system_prompt(sections, values)
 
 
 def _file_in(action: Action, outcome: Outcome) -> str | None:

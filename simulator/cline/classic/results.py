@@ -7,6 +7,7 @@ sends the whole file back.
 
 from __future__ import annotations
 
+from simulator.cline import texts
 from simulator.cline.classic.calls import label
 from simulator.cline.state import ResultState, digest
 from simulator.core.action import (
@@ -17,6 +18,7 @@ from simulator.core.action import (
     EditFailed,
     FileText,
     Finished,
+    Heard,
     Listing,
     Matches,
     Outcome,
@@ -24,6 +26,8 @@ from simulator.core.action import (
     Ran,
     ReadFile,
     Refused,
+    Report,
+    Reports,
     Write,
 )
 from simulator.errors import UsageError
@@ -75,6 +79,10 @@ def _body(action: Action, outcome: Outcome, state: ResultState) -> str:
             return ran_body(outcome, action.command if isinstance(action, Command) else "")
         case Refused(reason):
             return f"The tool could not do this:\n<error>\n{reason}\n</error>"
+        case Heard(text):
+            return f"<user_message>\n{text}\n</user_message>\n\n{texts.load('classic/switched.md')}"
+        case Reports(reports):
+            return reports_body(reports)
         case Finished():
             return ""
         case _:
@@ -178,6 +186,26 @@ def ran_body(ran: Ran, command: str) -> str:
         status = f"Command failed with exit code {ran.exit_code}."
     output = cut_output(ran.output, command)
     return f"{status}\nOutput:\n{output}" if output else status
+
+
+def reports_body(reports: tuple[Report, ...]) -> str:
+    """Totals, then each sub-agent's report under a line with what it took."""
+    calls, prompt = sum(r.tool_calls for r in reports), sum(r.prompt_tok for r in reports)
+    out = [
+        f"{len(reports)} sub-agent{'s' if len(reports) != 1 else ''} sent, {len(reports)} done, 0 failed. "
+        f"{calls} tool calls, {prompt:,} tokens in, {sum(r.output_tok for r in reports):,} tokens out."
+    ]
+    for no, report in enumerate(reports, 1):
+        out.append(
+            f"## {no}. {_first_line(report.prompt)}\nDone: {report.replies} replies, {report.tool_calls} tool calls, "
+            f"{report.prompt_tok:,} tokens in, {report.output_tok:,} tokens out.\n\n{report.text}"
+        )
+    return "\n\n".join(out)
+
+
+def _first_line(text: str, limit: int = 100) -> str:
+    line = text.split("\n", 1)[0]
+    return line if len(line) <= limit else line[: limit - 3] + "..."
 
 
 def cut_output(output: str, command: str) -> str:

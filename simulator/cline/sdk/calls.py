@@ -10,15 +10,19 @@ import posixpath
 import shlex
 from typing import Any
 
+from simulator.cline import texts
 from simulator.core.action import (
     Action,
     Command,
     Complete,
     Definitions,
+    Delegate,
     Edit,
     ListFiles,
+    Propose,
     ReadFile,
     Search,
+    SwitchToAct,
     Write,
 )
 
@@ -49,7 +53,8 @@ def command_of(action: Action) -> str | None:
 
 
 def calls(action: Action, cwd: str) -> list[tuple[str, dict[str, Any]]]:
-    """Tool name and arguments of each call that the action takes; none for Complete, which is a reply in words."""
+    """Tool name and arguments of each call that the action takes; none for Complete and Propose, which are replies in
+    words."""
     command = command_of(action)
     if command is not None:
         return [("run_commands", {"commands": [command]})]
@@ -65,10 +70,17 @@ def calls(action: Action, cwd: str) -> list[tuple[str, dict[str, Any]]]:
             return [("editor", {"path": where, "old_text": old, "new_text": new}) for old, new in blocks]
         case Write(path, content):
             return [("editor", {"path": absolute(cwd, path), "new_text": content})]
+        case Delegate(prompts):
+            who = texts.load("sdk/subagent.md")
+            return [("spawn_agent", {"systemPrompt": who, "task": prompt}) for prompt in prompts]
+        case SwitchToAct():
+            return [("switch_to_act_mode", {})]
         case _:
             return []
 
 
 def answer(say: str, actions: tuple[Action, ...]) -> str:
-    """The reply's text: what is said, and the final answer where the step completes the task."""
-    return "\n\n".join(filter(None, [say, *(a.result for a in actions if isinstance(a, Complete))]))
+    """The reply's text: what is said, and the final answer or the plan where the step gives one."""
+    ends = [a.result for a in actions if isinstance(a, Complete)]
+    ends += [a.plan for a in actions if isinstance(a, Propose)]
+    return "\n\n".join(filter(None, [say, *ends]))

@@ -7,19 +7,18 @@ the history is compacted (window.py). The client's total budget of 6 MB is left 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
-from simulator.cline import pool, texts, when
+from simulator.cline import guard, pool, texts, when
 from simulator.cline.profiles import Profile
 from simulator.cline.sdk import calls, results, window
-from simulator.cline.setup import Cut, Draft, Setup
+from simulator.cline.setup import Cut, Draft, Mode, Reply, Setup
 from simulator.cline.state import ResultState
-from simulator.core.action import Action, FileText, Outcome, ReadFile, Step
+from simulator.core.action import Action, FileText, Heard, Outcome, ReadFile, Step, SwitchToAct
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +38,29 @@ class _Said:
 class Sdk:
     def __init__(self, profile: Profile, setup: Setup, count: Callable[[str], int]) -> None:
         self.profile, self.setup, self.pool = profile, setup, pool.Pool(count)
-        tools = texts.tools(profile.tools, setup.tool_set)
+        tool_set = profile.tool_set or setup.tool_set
+        tools = {"act": texts.tools(profile.tools, tool_set)}
+        if setup.mode == "plan":
+            tools["plan"] = texts.tools(profile.tools, f"{tool_set}-plan")
         self.heads, self.tails = _frame(profile, setup, tools)
-        shown = "\n".join(_as_template(t) for t in tools)
-        self._tools_tok = count(shown) + pool.TOOLS_TOK
-        self._tools_chars = len(orjson.dumps(tools).decode())
-        values = {"cwd": setup.cwd, "platform": setup.platform, "date": when.day(setup.start_unix_s, setup.tz_name)}
-        self._system = self.pool.text("system", texts.system_prompt(profile.sections, values))
-        self._said = [_Said(self.pool.text("user", setup.task_prompt), f"[User]\n{setup.task_prompt}")]
+        self._tools_tok = {mode: self.pool.tools_tok(made) for mode, made in tools.items()}
+        self._tools_chars = {mode: len(orjson.dumps(made).decode()) for mode, made in tools.items()}
+        self.ended = ""
+        self._mode: Mode = setup.mode
+        self._switched = False  # since the last request
+        self._guard, self._called = guard.Guard(), ""
+        self._system = self._system_message()
+        self._said = [self._user(setup.task_prompt)]
         self._given_up: list[Step] = []  # steps that a compaction removed
         self._calls = 0
         self._step: Step | None = None
         self._ids: list[list[str]] = []
 
     def requests(self) -> list[Draft]:
-        cut: Cut = "stale_reads" if self._replace_stale() else ""
+        cut: Cut = "switched" if self._switched else ""
+        self._switched = False
+        if self._replace_stale():
+            cut = "stale_reads"
         out: list[Draft] = []
         if self._estimate_tok() >= window.trigger_tok(self.setup.context_window_tok, self.setup.max_input_tok):
             asked = self._compact()
@@ -69,9 +76,10 @@ class Sdk:
             elif keep == 0:
                 raise pool.too_long(self.setup, self._prompt_tok())
             keep //= 2
-        return [*out, Draft("agent", self._view(), cut, 0, self._prompt_tok())]
+        head = 2 if self._mode == "plan" else 0
+        return [*out, Draft("agent", self._view(), cut, head, self._prompt_tok())]
 
-    def reply(self, step: Step, sent: Draft) -> int:
+    def reply(self, step: Step, sent: Draft) -> Reply:
         made = [calls.calls(a, self.setup.cwd) for a in step.actions]
         self._ids = [[self._call_id() for _ in group] for group in made]
         flat = [(i, n, orjson.dumps(a).decode()) for ids, g in zip(self._ids, made, strict=True)
@@ -81,17 +89,18 @@ class Sdk:
         if step.reasoning and self.profile.sends_reasoning:
             message["reasoning_content"] = step.reasoning
         if flat:
-            message["tool_calls"] = [
-                {"id": i, "type": "function", "function": {"name": n, "arguments": a}} for i, n, a in flat
-            ]
-        tok = self.pool.count(content) if content else 0
-        tok += self.pool.count(step.reasoning) if step.reasoning else 0
-        tok += sum(self.pool.count(n) + self.pool.count(a) + pool.CALL_TOK for _, n, a in flat)
+            message["tool_calls"] = pool.calls(flat)
+        for _, n, a in flat:
+            self._guard, self._called = self._guard.after((n, a)), n
+        if not flat:
+            self._guard = guard.Guard()
         lines = [f"[Assistant]\n{content}"] if content else []
         lines += [f"[Tool call] {n} {a}" for _, n, a in flat]
-        self._said.append(_Said(self.pool.add(message, tok), "\n".join(lines), step))
+        index = self.pool.add(message)
+        self._said.append(_Said(index, "\n".join(lines), step))
         self._step = step
-        return tok + pool.END_TOK
+        hidden = step.reasoning and not self.profile.sends_reasoning
+        return Reply(self.pool.generated_tok(index) + (self.pool.count(step.reasoning) if hidden else 0))
 
     def results(self, outcomes: Sequence[Outcome], now_unix_s: float) -> list[str]:
         """now_unix_s is not used: this client shows the model no times but the day."""
@@ -102,8 +111,32 @@ class Sdk:
             each = results.render_each(action, outcome, state)
             for call_id, text in zip(ids, each, strict=True):
                 self._hear(call_id, action, outcome, results.sent(text))
+            if isinstance(outcome, Heard):
+                self._said.append(self._user(outcome.text))
             made.append("\n".join(each))
+        self._watched()
+        if step and any(isinstance(a, SwitchToAct) for a in step.actions) and self._mode == "plan":
+            self._mode, self._switched = "act", True
+            self._system = self._system_message()
         return made
+
+    def _watched(self) -> None:
+        """After too many identical calls: a notice to the model, and later the end of the run."""
+        level = self._guard.level
+        if level == "hard":
+            self.ended = "loop_guard"
+        elif level == "soft":
+            self._said.append(self._user(guard.notice("sdk", self._called, self._guard.times)))
+
+    def _user(self, text: str) -> _Said:
+        """A user's message; only a compaction request shows the tag with the mode."""
+        return _Said(self.pool.text("user", text), f'[User]\n<user_input mode="{self._mode}">{text}</user_input>')
+
+    def _system_message(self) -> int:
+        sections = self.profile.plan_sections if self._mode == "plan" else ()
+        day = when.day(self.setup.start_unix_s, self.setup.tz_name)
+        values = {"cwd": self.setup.cwd, "platform": self.setup.platform, "date": day}
+        return self.pool.text("system", texts.system_prompt(sections or self.profile.sections, values))
 
     def _hear(self, call_id: str, action: Action, outcome: Outcome, content: str) -> None:
         """Appends a tool message; earlier reads of what it shows become stale."""
@@ -118,7 +151,7 @@ class Sdk:
 
     def _tool_message(self, call_id: str, content: str) -> int:
         message = {"role": "tool", "tool_call_id": call_id, "content": content}
-        return self.pool.add(message, self.pool.count(content))
+        return self.pool.add(message)
 
     def _call_id(self) -> str:
         """As an engine would give it; the same in every run."""
@@ -130,10 +163,10 @@ class Sdk:
         return (self._system, *(s.index for s in self._said))
 
     def _prompt_tok(self) -> int:
-        return self.pool.prompt_tok(self._view()) + self._tools_tok
+        return self.pool.prompt_tok(self._view()) + self._tools_tok[self._mode]
 
     def _estimate_tok(self) -> int:
-        chars = sum(self.pool.chars[i] for i in self._view()) + self._tools_chars
+        chars = sum(self.pool.chars[i] for i in self._view()) + self._tools_chars[self._mode]
         return -(-chars // window.CHARS_PER_TOK)
 
     def _replace_stale(self) -> bool:
@@ -182,20 +215,17 @@ class Sdk:
 
     def _cut_to(self, at: int, text: str) -> None:
         self._given_up += [s.step for s in self._said[:at] if s.step]
-        self._said = [_Said(self.pool.text("user", text), f"[User]\n{text}"), *self._said[at:]]
+        self._said = [self._user(text), *self._said[at:]]
 
 
-def _frame(profile: Profile, setup: Setup, tools: list[dict[str, Any]]) -> tuple[list[bytes], list[bytes]]:
-    """Heads and tails: the agent's requests with tools, the compaction request without."""
+def _frame(profile: Profile, setup: Setup, tools: dict[str, list[dict[str, Any]]]) -> tuple[list[bytes], list[bytes]]:
+    """Heads and tails: the agent's requests with tools, the compaction request without, requests in plan mode."""
     effort = {"reasoning_effort": setup.thinking} if setup.thinking else {}
     temperature = profile.temperature if setup.temperature is None else setup.temperature
     warmth = {} if temperature is None else {"temperature": temperature}
     head = pool.head({"model": setup.model, **warmth, **effort})
     stream: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
-    agent = pool.merged({"tools": tools, "tool_choice": "auto", **stream}, dict(setup.extra_body))
-    return [head, head], [pool.tail(agent), pool.tail(pool.merged(stream, dict(setup.extra_body)))]
-
-
-def _as_template(tool: dict[str, Any]) -> str:
-    """A tool as chat templates print it: JSON with blanks after its separators."""
-    return json.dumps(tool, ensure_ascii=False)
+    extra = dict(setup.extra_body)
+    tails = [pool.tail(pool.merged({"tools": t, "tool_choice": "auto", **stream}, extra)) for t in tools.values()]
+    tails.insert(1, pool.tail(pool.merged(stream, extra)))
+    return [head] * len(tails), tails

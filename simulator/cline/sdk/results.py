@@ -22,6 +22,7 @@ from simulator.core.action import (
     EditFailed,
     FileText,
     Finished,
+    Heard,
     Listing,
     Matches,
     Outcome,
@@ -29,7 +30,10 @@ from simulator.core.action import (
     Ran,
     ReadFile,
     Refused,
+    Report,
+    Reports,
     Search,
+    SwitchToAct,
 )
 from simulator.core.task import SDK_STYLE
 from simulator.errors import UsageError
@@ -38,6 +42,7 @@ TOOL_CHARS, TOOL_LINES = 48_000, 2_000
 SENT_CHARS = SDK_STYLE.max_result_chars or 8_000
 SEARCH_HITS, SEARCH_CONTEXT = 100, 2
 DIFF_LINES = 200
+SWITCHED = "Act mode is on. All tools are available from the next reply on; carry out the plan that was agreed."
 OUTDATED = "[superseded: the file's newer text comes later in this conversation]"
 
 
@@ -64,10 +69,21 @@ def render_each(action: Action, outcome: Outcome, state: ResultState) -> list[st
             return [_command(command_of(action) or "", outcome)]
         case Refused(reason):
             return _refused(action, reason, path)
-        case Finished():
+        case Reports(reports):
+            return [_report(report) for report in reports]
+        case Finished() if isinstance(action, SwitchToAct):
+            return [_object("switch_to_act_mode", SWITCHED)]
+        case Finished() | Heard():
             return []
         case _:
             raise UsageError(f"{type(action).__name__} cannot have the outcome {type(outcome).__name__}")
+
+
+def _report(report: Report) -> str:
+    """A spawned agent's answer with what it took, as one object."""
+    usage = {"inputTokens": report.prompt_tok, "outputTokens": report.output_tok}
+    took = {"iterations": report.replies, "toolCalls": report.tool_calls, "usage": usage}
+    return _json({"text": report.text, "finishReason": "completed", **took})
 
 
 def sent(text: str) -> str:

@@ -4,13 +4,11 @@ Two memories, both bounded: token ids by message, and the state of the hash chai
 600 tokens to a history of 100,000 hashes its raw messages once (xxh3), tokenises the new ones and hashes their blocks:
 1.9 ms with the parsing of its 600 kB of JSON, 40 ms from nothing (`python tests/engine/embedded/bench_prompts.py`).
 
-The template is the ChatML form: <|im_start|>role\\n ... <|im_end|>\\n, tools as JSON in a first system block.
+The template is core/template.py's, by which plans are counted as well.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,6 +21,7 @@ import tiktoken
 import xxhash
 
 from simulator import tokenizer
+from simulator.core.template import OPENING, render, render_tools
 from simulator.engine.embedded.request import ID_BYTES, block_hash
 
 IM_START, IM_END = 10, 11  # ids of the model family's turn markers
@@ -91,7 +90,7 @@ class Prompts:
         self._nodes: OrderedDict[bytes, _Node] = OrderedDict()
         self._ids: OrderedDict[bytes, Ids] = OrderedDict()
         self._cached_tok = 0
-        self._opening = self._marked("assistant\n", end=False)
+        self._opening = self._marked(OPENING, end=False)
 
     def open(self, messages: Sequence[dict[str, Any]], tools: Sequence[Any] | None = None) -> Opened:
         """Finds the longest known prefix. `tools` counts as a first message."""
@@ -111,7 +110,7 @@ class Prompts:
         for message_key, part in zip(message_keys[opened.known :], parts[opened.known :], strict=True):
             ids = self._ids.get(message_key)
             if ids is None:
-                opened.todo.append((message_key, render(part)))
+                opened.todo.append((message_key, _shown(part)))
             else:
                 self._ids.move_to_end(message_key)
                 opened.have[message_key] = ids
@@ -149,7 +148,7 @@ class Prompts:
     def chat_ids(self, messages: Sequence[dict[str, Any]], tools: Sequence[Any] | None = None) -> list[int]:
         """The template's token ids, computed afresh."""
         parts: list[Any] = [{"role": "system", "tools": tools}, *messages] if tools else list(messages)
-        return [int(i) for ids in [*(self._marked(render(part)) for part in parts), self._opening] for i in ids]
+        return [int(i) for ids in [*(self._marked(_shown(part)) for part in parts), self._opening] for i in ids]
 
     def _marked(self, text: str, *, end: bool = True) -> Ids:
         ids = [IM_START, *self._encoding.encode_ordinary(text)]
@@ -176,46 +175,5 @@ class Prompts:
             self._cached_tok -= len(old)
 
 
-_TOOLS = """system
-# Tools
-
-Functions are at your disposal for the work that the user asks for. Each is described by one line of JSON between the \
-tags below: its name, what it does, and the schema of its arguments.
-<tools>
-%s
-</tools>
-
-To call one, answer with an object that holds its name and its arguments, alone between these tags:
-<tool_call>
-{"name": <name of the function>, "arguments": <its arguments as an object>}
-</tool_call>"""
-
-
-def render(message: dict[str, Any]) -> str:
-    """A message's text between its turn markers. As templates do, it shows tools and calls as JSON with blanks after
-    the separators, a call's arguments as an object, list parts on lines of their own, and no call ids."""
-    if "tools" in message:
-        return _TOOLS % "\n".join(json.dumps(tool, ensure_ascii=False) for tool in message["tools"])
-    out = [str(message.get("role", "user")), "\n"]
-    for key in ("reasoning", "reasoning_content"):
-        if isinstance(message.get(key), str):
-            out += ["<think>\n", message[key], "\n</think>\n"]
-    content = message.get("content")
-    if isinstance(content, str):
-        out.append(content)
-    elif isinstance(content, list):
-        out.append("\n".join(part.get("text", "") for part in content if isinstance(part, dict)))
-    for call in message.get("tool_calls") or ():
-        out += ["\n<tool_call>\n", json.dumps(_called(call), ensure_ascii=False), "\n</tool_call>"]
-    return "".join(out)
-
-
-def _called(call: Any) -> Any:
-    function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(function, dict):
-        return call
-    arguments = function.get("arguments")
-    if isinstance(arguments, str):
-        with contextlib.suppress(orjson.JSONDecodeError):
-            arguments = orjson.loads(arguments)
-    return {"name": function.get("name"), "arguments": arguments}
+def _shown(message: dict[str, Any]) -> str:
+    return render_tools(message["tools"]) if "tools" in message else render(message)
