@@ -47,7 +47,8 @@ def main(options: Options, search: Search) -> int:
     scenario = with_traces(parse(text, str(options.scenario), options.overrides), options.scenario)
     scenario = with_options(scenario, options)
     objectives = _objectives(search.slo, scenario)
-    asked, span = loads(scenario, rate=search.rate, window_s=search.window_s), _span(search)
+    asked = loads(scenario, rate=search.rate, window_s=search.window_s)
+    span = _span(search, asked.base)
     asked.slots(span.high)  # too many sessions to plan are told now
     out = options.out or fresh_folder(f"{scenario.name}-saturate")
     _usable(out)
@@ -64,8 +65,11 @@ def _objectives(slo: str, scenario: Scenario) -> tuple[Objective, ...]:
     return found
 
 
-def _span(search: Search) -> Span:
+def _span(search: Search, base: Scenario) -> Span:
     usual = RATES if search.rate else AGENTS
+    if search.rate and base.window_s is not None:
+        most = 0.9 * MAX_SESSIONS / (base.ramp_s + base.window_s)  # what can be planned, chance included
+        usual = usual[0], min(usual[1], float(f"{most:.2g}"))
     low = usual[0] if search.low is None else search.low
     high = usual[1] if search.high is None else search.high
     if not search.rate and (low != int(low) or high != int(high)):
