@@ -13,7 +13,7 @@ import pytest
 
 from simulator.engine.embedded.__main__ import build, parse
 from simulator.engine.embedded.config import DEFAULT_PARAMS, load_params
-from simulator.engine.embedded.faults import load_faults
+from simulator.engine.embedded.faults import Faults, load_faults
 from simulator.engine.launch import start_embedded
 from simulator.engine.scrape import scrape
 from simulator.errors import EngineError, UsageError
@@ -103,7 +103,8 @@ def test_settings_may_name_a_fault_schedule_beside_them(tmp_path: Path) -> None:
     settings = tmp_path / "settings.yaml"
     settings.write_text(DEFAULT_PARAMS.read_text() + "faults: faults.yaml\nnum_gpu_blocks: 4096\n")
     faults = build(parse(["--params", str(settings)])).generator.faults
-    assert [faults.at(n) is None for n in range(4)] == [True, True, False, True]
+    met = [faults.meet(chat=True, body=b"", now_s=0.0) for _ in range(4)]
+    assert [rule is None for rule in met] == [True, True, False, True]
 
 
 def test_faults_by_probability_repeat_by_seed_and_differ_between_seeds(tmp_path: Path) -> None:
@@ -111,8 +112,8 @@ def test_faults_by_probability_repeat_by_seed_and_differ_between_seeds(tmp_path:
 
     def hit(seed: int) -> list[int]:
         path.write_text(f"seed: {seed}\nrules: [{{kind: cut, probability: 0.2}}]\n")
-        schedule = load_faults(path)
-        return [n for n in range(1000) if schedule.at(n)]
+        faults = Faults(load_faults(path))
+        return [n for n in range(1000) if faults.meet(chat=True, body=b"", now_s=0.0)]
 
     assert hit(1) == hit(1) != hit(2)
     assert 140 < len(hit(1)) < 260

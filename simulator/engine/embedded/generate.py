@@ -9,10 +9,11 @@ import time
 import orjson
 from aiohttp import web
 
+from simulator.engine.embedded import mishaps
 from simulator.engine.embedded.config import EngineParams
-from simulator.engine.embedded.faults import Faults, Rule
+from simulator.engine.embedded.faults import Faults, Rule, Schedule
 from simulator.engine.embedded.prompts import Prompt, Prompts
-from simulator.engine.embedded.protocol import ApiError, Ask, check_model, overflow, parse_ask, parse_body
+from simulator.engine.embedded.protocol import Ask, check_model, overflow, parse_ask, parse_body
 from simulator.engine.embedded.replies import Replies, Reply
 from simulator.engine.embedded.request import Request
 from simulator.engine.embedded.runner import Runner
@@ -21,19 +22,16 @@ from simulator.engine.embedded.stream import Stream, Whole, envelope, timings, u
 #: texts longer than this are tokenised in a thread, so that steps do not wait (about 1 ms)
 INLINE_CHARS = 20_000
 
-_STATUS_KINDS = {429: "RateLimitError", 500: "InternalServerError", 503: "ServiceUnavailableError"}
-
 
 class Generator:
     def __init__(
-        self, params: EngineParams, prompts: Prompts, replies: Replies, runner: Runner, faults: Faults
+        self, params: EngineParams, prompts: Prompts, replies: Replies, runner: Runner, faults: Schedule
     ) -> None:
         self.params = params
         self.prompts = prompts
         self.replies = replies
         self.runner = runner
-        self.faults = faults
-        self.ordinal = 0
+        self.faults = Faults(faults)
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         return await self._generate(request, chat=True)
@@ -43,17 +41,18 @@ class Generator:
 
     async def _generate(self, http: web.Request, *, chat: bool) -> web.StreamResponse:
         received_s = asyncio.get_running_loop().time()
-        fault = self.faults.at(self.ordinal)
-        self.ordinal += 1
         raw = await http.read()
+        fault = self.faults.meet(chat=chat, body=raw, now_s=received_s)
         if fault is not None:
             self.runner.stats.faults += 1
-            await self._early_fault(http, fault)
+            await mishaps.before(http, fault, self.params.max_model_len)
         body = parse_body(raw)
         check_model(body, self.params.model)
         ask = parse_ask(body, chat=chat)
         prompt = await self._prompt(ask)
         reply = self._reply(ask, prompt)
+        if fault is not None and fault.kind == "length":
+            reply = mishaps.shortened(reply)
         work = Request(
             key=("chatcmpl-" if chat else "cmpl-") + secrets.token_hex(12),
             prompt_tok=prompt.n_tok,
@@ -63,26 +62,12 @@ class Generator:
             arrival_s=asyncio.get_running_loop().time(),
             prefill_factor=fault.factor if fault is not None and fault.kind == "slow_prefill" else 1.0,
         )
-        if ask.stream:
-            cut_after = fault.after_chunks if fault is not None and fault.kind == "cut" else None
-            return await self._stream(http, ask, work, reply, received_s, cut_after)
-        return await self._whole(ask, work, reply, received_s)
-
-    async def _early_fault(self, http: web.Request, fault: Rule) -> None:
-        match fault.kind:
-            case "refuse":
-                if http.transport is not None:
-                    http.transport.abort()
-                raise ApiError(503, "refused on purpose")  # goes nowhere: the connection is closed
-            case "hang":
-                await asyncio.sleep(fault.hang_s if fault.hang_s is not None else float(1 << 30))
-            case "status":
-                if fault.status == 400:
-                    limit = self.params.max_model_len
-                    raise overflow(limit, limit + 1, None)
-                raise _status_fault(fault)
-            case _:
-                pass
+        if not ask.stream:
+            return await self._whole(ask, work, reply, received_s)
+        head = envelope(chat=chat, chunk=True, key=work.key, created=int(time.time()), model=self.params.model)
+        if fault is not None and fault.kind in mishaps.INSTEAD:
+            return await mishaps.instead(http, fault, ask, head, prompt.n_tok)
+        return await self._stream(http, ask, work, reply, received_s, head, fault)
 
     async def _prompt(self, ask: Ask) -> Prompt:
         if not ask.chat:
@@ -123,7 +108,8 @@ class Generator:
         work: Request,
         reply: Reply,
         received_s: float,
-        cut_after: int | None,
+        head: dict[str, object],
+        fault: Rule | None,
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
         response.enable_chunked_encoding()
@@ -131,36 +117,40 @@ class Generator:
         transport = http.transport
         if transport is None:
             return response
-        head = envelope(chat=ask.chat, chunk=True, key=work.key, created=int(time.time()), model=self.params.model)
-        sink = Stream(
+        kind = "" if fault is None else fault.kind
+        stream = Stream(
             transport,
             reply,
             head,
             chat=ask.chat,
             prompt_tok=work.prompt_tok,
-            continuous_usage=ask.continuous_usage,
+            continuous_usage=ask.continuous_usage and kind != "usage_missing",
             received_s=received_s,
-            cut_after=cut_after,
+            break_after=fault.after_chunks if fault is not None and kind in mishaps.BREAKS else None,
         )
-        self.runner.submit(work, sink)
+        sink = mishaps.Paced(stream, fault.gap_s) if fault is not None and kind == "slow_decode" else stream
+        if stream.break_after == 0:
+            stream.done.set_exception(ConnectionResetError("broken off before its first output"))
+        else:
+            self.runner.submit(work, sink)
         try:
             await sink.done
         except ConnectionResetError:
-            # a cut lets the chunks before it arrive; a client that reads nothing would hold its bytes for ever
-            transport.close() if cut_after is not None else transport.abort()
+            if fault is not None and kind in mishaps.BREAKS and not transport.is_closing():
+                self.runner.abort(work)
+                await mishaps.break_off(fault, response, transport)
+            else:
+                transport.abort()  # a client that reads nothing would hold its bytes for ever
             return response
         finally:
             self.runner.abort(work)
+            if isinstance(sink, mishaps.Paced):
+                sink.close()
         end = b"data: [DONE]\n\n"
-        if ask.include_usage:
-            spent = usage(work.prompt_tok, work.cached_tok, reply.n_tok)
+        if ask.include_usage and kind != "usage_missing":
+            factor = 2 if kind == "usage_wrong" else 1
+            spent = usage(factor * work.prompt_tok, work.cached_tok, factor * reply.n_tok)
             last = {**head, "choices": [], "usage": spent, "metrics": timings(work)}
             end = b"data: " + orjson.dumps(last) + b"\n\n" + end
         await response.write_eof(end)
         return response
-
-
-def _status_fault(fault: Rule) -> ApiError:
-    headers = {} if fault.retry_after_s is None else {"Retry-After": f"{fault.retry_after_s:g}"}
-    text = f"HTTP {fault.status} on purpose: a fault of the schedule."
-    return ApiError(fault.status, text, kind=_STATUS_KINDS[fault.status], headers=headers)

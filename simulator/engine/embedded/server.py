@@ -19,7 +19,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from simulator import tokenizer
 from simulator.engine.embedded.config import EngineParams
-from simulator.engine.embedded.faults import Faults, Schedule
+from simulator.engine.embedded.faults import Schedule
 from simulator.engine.embedded.generate import Generator
 from simulator.engine.embedded.prompts import Prompts
 from simulator.engine.embedded.protocol import ApiError, check_model, parse_body
@@ -43,7 +43,7 @@ class Server:
         *,
         seed: int = 0,
         api_key: str | None = None,
-        faults: Faults | None = None,
+        faults: Schedule | None = None,
         params_name: str = "",
     ) -> None:
         self.params = params

@@ -82,7 +82,7 @@ class Whole:
 class Stream:
     """A reply that is sent as it comes. The HTTP headers are out; the caller ends the chunked body after `done`.
 
-    cut_after: a fault; the connection is dropped after so many chunks.
+    break_after: a fault; after so many chunks it takes no more.
     """
 
     def __init__(
@@ -95,13 +95,13 @@ class Stream:
         prompt_tok: int,
         continuous_usage: bool,
         received_s: float,
-        cut_after: int | None = None,
+        break_after: int | None = None,
     ) -> None:
         self.transport = transport
         self.reply = reply
         self.received_s = received_s
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.cut_after = cut_after
+        self.break_after = break_after
         self.chunks = 0
         self._chat = chat
         self._prompt_tok = prompt_tok
@@ -124,7 +124,7 @@ class Stream:
             self.chunks += 1
         if frame:
             transport.write(frame)
-        if self.cut_after is not None and self.chunks >= self.cut_after:
+        if self.break_after is not None and self.chunks >= self.break_after:
             return False
         if last and not self.done.done():
             self.done.set_result(None)
