@@ -42,6 +42,7 @@ def run(
     virtual: Annotated[bool, typer.Option("--virtual", help="Virtual time: emulated, no HTTP, no waiting.")] = False,
     engine_params: Annotated[Path | None, typer.Option(help="With --virtual: settings of the emulated engine.")] = None,
     replicas: Annotated[int | None, typer.Option(help="With --virtual: engines that share the sessions.")] = None,
+    faults: Annotated[Path | None, typer.Option(help="Fault schedule for the embedded engine, YAML.")] = None,
 ) -> None:
     """Run a scenario: agents, then synthetic traffic, live view and report."""
     from simulator.cli.run import Options, Virtual
@@ -50,8 +51,9 @@ def run(
     if not virtual and (engine_params is not None or replicas is not None):
         raise UsageError("--engine-params and --replicas belong to --virtual; give that too")
     chosen = Virtual(engine_params, 1 if replicas is None else replicas) if virtual else None
+    overrides = tuple(set_ or ())
     raise typer.Exit(
-        run_main(Options(scenario, endpoint, model, engine, out, seed, label, plain, keep, tuple(set_ or ()), chosen))
+        run_main(Options(scenario, endpoint, model, engine, out, seed, label, plain, keep, overrides, chosen, faults))
     )
 
 

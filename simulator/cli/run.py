@@ -55,6 +55,7 @@ class Options:
     keep: bool
     overrides: tuple[str, ...]
     virtual: Virtual | None = None
+    faults: Path | None = None
 
 
 def main(options: Options) -> int:
@@ -102,7 +103,8 @@ async def _run(options: Options, scenario: Scenario, text: str, out: Path) -> in
 
 
 async def _measure(options: Options, scenario: Scenario, text: str, out: Path, log: Path) -> tuple[Target, Ending]:
-    async with open_target(scenario, options.endpoint, options.model, options.engine, log) as target:
+    asked = options.endpoint, options.model, options.engine
+    async with open_target(scenario, *asked, log, options.faults) as target:
         planning = await _planning(scenario, target, options.plain) if scenario.sessions else None
         try:
             writer = RunFolder.create(out, run_manifest(options, scenario, text, target))
@@ -136,6 +138,8 @@ def read_scenario(path: Path) -> str:
 
 
 def with_options(scenario: Scenario, options: Options) -> Scenario:
+    if options.faults is not None and options.virtual is not None:
+        raise UsageError("--faults needs an engine that answers requests; leave out --virtual")
     if options.endpoint is not None and not options.endpoint.strip():
         raise UsageError("--endpoint is empty; leave it out for the embedded engine")
     if options.virtual is not None and options.endpoint is not None:

@@ -38,18 +38,22 @@ class Target:
 
 @asynccontextmanager
 async def open_target(
-    scenario: Scenario, endpoint: str | None, model: str | None, engine: str | None, log: Path
-) -> AsyncIterator[Target]:
-    """The server to measure: the one that was named, or an embedded engine of our own, stopped at the end."""
+    scenario: Scenario, endpoint: str | None, model: str | None, engine: str | None, log: Path,
+    faults: Path | None = None,
+) -> AsyncIterator[Target]:  # fmt: skip
+    """The server to measure: the one that was named, or an embedded engine of our own, stopped at the end. faults: what
+    the latter does wrong on purpose."""
     url = endpoint or (scenario.endpoint.url if scenario.endpoint and not engine else None)
     if url is None:
         log.parent.mkdir(parents=True, exist_ok=True)
-        own = await start_embedded(None, log, seed=scenario.seed)
+        own = await start_embedded(None, log, seed=scenario.seed, faults=faults)
         try:
             yield Target(own.base_url, own.model, "", "emulated", own.identity(), scenario.request_timeout_s)
         finally:
             await own.stop()
         return
+    if faults is not None:
+        raise UsageError(f"--faults is for the embedded engine, not for {mask_url(url)}; leave one of the two out")
     key_env = scenario.endpoint.api_key_env if scenario.endpoint else "OPENAI_API_KEY"
     key = os.environ.get(key_env, "")
     base_url = normal_url(url)

@@ -17,6 +17,7 @@ import aiohttp
 import orjson
 
 from simulator.engine.embedded.config import DEFAULT_PARAMS, load_params
+from simulator.engine.embedded.faults import load_faults
 from simulator.engine.scrape import identify
 from simulator.errors import EngineError
 
@@ -35,6 +36,7 @@ class Engine:
     params: Path
     log_path: Path
     seed: int
+    faults: Path | None
     _process: asyncio.subprocess.Process = field(repr=False)
 
     @property
@@ -48,7 +50,13 @@ class Engine:
     def identity(self) -> dict[str, Any]:
         """What a manifest says about it; `await identify(session, base_url)` adds what the engine itself says."""
         digest = hashlib.sha256(self.params.read_bytes()).hexdigest()
+        told: dict[str, Any] = {}
+        if self.faults is not None:
+            file = hashlib.sha256(self.faults.read_bytes()).hexdigest()
+            rules = load_faults(self.faults).model_dump(mode="json", exclude_defaults=True)
+            told["faults"] = {"file": self.faults.name, "sha256": file, **rules}
         return {
+            **told,
             "kind": "emulated",
             "model": self.model,
             "base_url": self.base_url,
@@ -68,10 +76,12 @@ async def start_embedded(
     params: Path | None = None, log_path: Path = Path(os.devnull), *, seed: int = 0, faults: Path | None = None
 ) -> Engine:
     """Starts an engine on a free loopback port and waits until /health answers. Its output goes to log_path. It ends
-    with this process at the latest. Raises UsageError (params) or EngineError (it does not come up; with its log's
-    tail)."""
+    with this process at the latest. faults: a schedule. Raises UsageError (params, faults) or EngineError (it does not
+    come up; with its log's tail)."""
     params = params or DEFAULT_PARAMS
     load_params(params)
+    if faults is not None:
+        load_faults(faults)
     command = [sys.executable, "-m", "simulator.engine.embedded", "--port", "0", "--params", str(params)]
     command += ["--seed", str(seed), "--with-parent"]
     if faults is not None:
@@ -103,7 +113,7 @@ async def start_embedded(
     except BaseException:
         await _end(process)
         raise
-    return Engine(base_url, ready["model"], ready["pid"], params, log_path, seed, process)
+    return Engine(base_url, ready["model"], ready["pid"], params, log_path, seed, faults, process)
 
 
 async def _ready(read_fd: int, log_path: Path) -> dict[str, Any]:

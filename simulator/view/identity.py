@@ -24,7 +24,11 @@ def is_virtual(manifest: Mapping[str, Any]) -> bool:
 
 def emulation(manifest: Mapping[str, Any]) -> str:
     """How an emulated run is marked."""
-    return f"{EMULATED}, VIRTUAL TIME" if is_virtual(manifest) else EMULATED
+    if is_virtual(manifest):
+        return f"{EMULATED}, VIRTUAL TIME"
+    engine = manifest.get("engine")
+    faulty = isinstance(engine, Mapping) and engine.get("faults")
+    return f"{EMULATED}, FAULTS ON PURPOSE" if faulty else EMULATED
 
 
 def scenario_name(manifest: Mapping[str, Any]) -> str:
