@@ -96,8 +96,8 @@ def backlog(samples: Sequence[EngineSample], open_at: Callable[[Floats], Floats]
 
 
 def fallen(samples: Sequence[EngineSample]) -> list[str]:
-    """Counters that went backward: the engine, or the process that counts for it, began again."""
-    names = {name for s in samples for name in s.values if name.endswith(COUNTS)}
+    """The engine's counters that went backward: it, or the process that counts for it, began again."""
+    names = {name for s in samples for name in s.values if name.startswith("vllm:") and name.endswith(COUNTS)}
     return sorted(
         name
         for name in names

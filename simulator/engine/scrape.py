@@ -21,6 +21,7 @@ NAMES: dict[str, str] = {
     "vllm:prefix_cache_queries_total": "tokens looked up in the prefix cache",
     "vllm:prefix_cache_hits_total": "tokens found in the prefix cache",
     "vllm:num_preemptions_total": "preemptions",
+    "vllm:admission_rejections_total": "requests refused because too many were queued (0.32 and later)",
     "vllm:request_success_total": "requests ended",
     "vllm:spec_decode_num_drafts_total": "draft rounds",
     "vllm:spec_decode_num_draft_tokens_total": "draft tokens",

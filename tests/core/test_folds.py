@@ -167,6 +167,7 @@ def test_records_tell_exactly_what_was_open() -> None:
         ("generation_tokens_total", (4, 4, 5), False),
         ("num_requests_running", (4, 4, 1), False),  # a gauge may fall
         ("kv_cache_usage_perc", (0.9, 0.1, 0.2), False),
+        ("prefix_cache_hits_total", (0, 0, 0), False),
     ],
 )
 def test_only_a_counter_that_goes_backward_is_a_restart(name: str, values: tuple[float, ...], fell: bool) -> None:

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fixtures_fold import failure, pulse, reply, run_of, session, tool
+from fixtures_fold import failure, pulse, reply, run_of, scrape, session, tool
 from rich.console import Console
 
 from simulator.core.run import empty
 from simulator.core.summary import summarise
 from simulator.store.folder import RunFolder
 from simulator.view.final import final
+from simulator.view.identity import facts
 from simulator.view.report_md import report
 
 MakeRun = Callable[..., Path]
@@ -112,6 +113,88 @@ def test_a_replay_says_verified_and_of_how_many(outcomes: list[bool | None], tol
     assert rows(section(report(summary, {}), "Sessions"))["recorded solution verified"] == [told]
     shown = "\n".join(screen(summary, {}))
     assert f"recorded solution verified: {told}" in shown and "solved" not in shown
+
+
+WINDOW = {"agent": (10.0, 20.0)}
+OPEN = [reply(10.0, [(100, 1), (9_900, 1)], session=f"s{i}") for i in range(8)]
+WELL = [pulse(10 + t / 2) for t in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("running", "waiting", "lag_s", "told"),
+    [
+        (8, 0, 0.001, "nobody, 8.0 run, 0.0 wait"),
+        (2, 6, 0.001, "the engine, 6.0 requests wait"),
+        (1, 0, 0.001, "the engine's front end, 7.0 of 8.0 open requests"),
+        (2, 6, 0.3, "the client, event-loop lag p99 300 ms"),
+    ],
+)
+def test_the_first_lines_say_who_is_the_limit(running: int, waiting: int, lag_s: float, told: str) -> None:
+    samples = tuple(scrape(11.0 + t, num_requests_running=running, num_requests_waiting=waiting) for t in range(8))
+    pulses = [pulse(beat.t_s, loop_lag_s=lag_s) for beat in WELL]
+    summary = summarise(run_of(*OPEN, windows=WINDOW, pulses=pulses, engine=samples))
+    text = report(summary, {})
+    assert f"agents: {told}" in text.split("\n## ")[0]
+    shown = "\n".join(screen(summary, {}))
+    assert re.search(r"limit +agents: " + told.split(",")[0], shown)
+    marked = "no verdict may be drawn from a comparison with this run"
+    assert [marked in text.split("\n## ")[0], marked in shown] == [lag_s > 0.02] * 2
+
+
+def test_the_first_lines_count_what_failed() -> None:
+    ended = (session("s0", 10, 15), session("s1", 10, 16, outcome="failed"), session("s2", 10, 17, outcome="stopped"))
+    summary = summarise(run_of(*OPEN, failure(12.0), windows=WINDOW, pulses=WELL, sessions=ended))
+    assert "1 of 3 sessions and 1 of 9 requests failed" in report(summary, {}).split("\n## ")[0]
+    assert "1 failed" in "\n".join(screen(summary, {}))
+    well = report(summarise(run_of(*OPEN, windows=WINDOW, pulses=WELL)), {})
+    assert "No session and no request failed" in well.split("\n## ")[0]
+
+
+def test_a_backlog_below_nothing_is_called_skew() -> None:
+    samples = tuple(scrape(11.0 + t, num_requests_running=8 + t % 2, num_requests_waiting=0) for t in range(8))
+    summary = summarise(run_of(*OPEN, windows=WINDOW, pulses=WELL, engine=samples))
+    assert summary["engine"]["agent"]["backlog_mean"] == -0.5
+    assert rows(section(report(summary, {}), "Engine"))["front-end backlog, mean"] == ["0 (−0.500 by sampling skew)"]
+    assert not {"other_users", "front_end_backlog"} & {w["code"] for w in summary["warnings"]}
+
+
+def test_what_needs_a_word_has_it_beside_the_figure() -> None:
+    many = [reply(10.0 + i / 10, [(100, 1), (20, 1)], session=f"s{i % 4}", turn=i // 4) for i in range(80)]
+    summary = summarise(run_of(*many, windows=WINDOW, pulses=WELL, slo={"ttft_s": 0.5}))
+    text = report(summary, {})
+    for told in ("Goodput counts requests", "ttft ≤ 500 ms", "Fairness compares", "agents had 80", "Percentiles cover"):
+        assert told in text
+    assert "±" in rows(text)["second half against first"][0]
+    few = [reply(10.0 + i, [(4_000, 2)]) for i in range(10)]
+    short = report(summarise(run_of(*few, windows=WINDOW, pulses=WELL)), {})
+    assert "Goodput" not in short and "may be noise" in rows(short)["second half against first"][0]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (None, []),
+        ("None", []),
+        ([], []),
+        ("[]", []),
+        (True, [("engine", "yes")]),
+        ("False", [("engine", "no")]),
+        (0, [("engine", "0")]),
+        (131072.0, [("engine", "131072")]),
+        (("a", 2, None), [("engine", "a, 2")]),
+        ([{"id": "m", "max_model_len": None}], [("engine.id", "m")]),
+        ([{"id": "m"}, {"id": "n", "on": True}], [("engine.1.id", "m"), ("engine.2.id", "n"), ("engine.2.on", "yes")]),
+        ({"a": {"b": [1, 2]}}, [("engine.a.b", "1, 2")]),
+    ],
+)
+def test_facts_are_written_as_people_do(value: object, told: list[tuple[str, str]]) -> None:
+    assert facts(value, "engine") == told
+
+
+def test_a_summary_from_before_the_limit_was_judged_is_shown_too(make_run: MakeRun) -> None:
+    summary, manifest = opened(make_run(slots=2, window_s=5, synthetic=1))
+    del summary["limit"]
+    assert "Where the limit is" not in report(summary, manifest) and screen(summary, manifest)
 
 
 def test_one_kind_of_traffic_has_one_column() -> None:
