@@ -76,8 +76,8 @@ def _front_end(signs: Signs) -> list[str]:
     # Requests that wait for the scheduler show that the front end has handed on more than the engine can take.
     if behind is not None and open_ and behind > max(BACKLOG_LEAST, BACKLOG_SHARE * open_, signs.waiting or 0.0):
         found.append(
-            f"{behind:.1f} of {open_:.1f} open requests are neither running nor waiting in the engine (front-end "
-            f"backlog, limit {max(BACKLOG_LEAST, BACKLOG_SHARE * open_):.1f})"
+            f"{_n(behind)} of {_n(open_)} open requests neither run nor wait in the engine (front-end backlog, limit "
+            f"{_n(max(BACKLOG_LEAST, BACKLOG_SHARE * open_))})"
         )
     late, whole = signs.outside_s, signs.ttft_s
     if late is not None and whole is not None and late > max(OUTSIDE_S, OUTSIDE_SHARE * whole):
@@ -94,7 +94,7 @@ def _engine(signs: Signs) -> list[str]:
     full = kv_use is not None and kv_use > KV_FULL
     if waiting is not None and waiting > max(WAITING_LEAST, WAITING_SHARE * (signs.in_flight or 0.0)):
         place = "the KV cache" if full else "the batch"
-        found.append(f"{waiting:.1f} requests wait for a place in {place} while {signs.running or 0:.1f} run")
+        found.append(f"{_n(waiting)} requests wait for {place}, {_n(signs.running or 0.0)} run")
     if full:
         found.append(f"the KV cache is {100 * (kv_use or 0):.0f} % in use, limit {100 * KV_FULL:.0f} %")
     if signs.preemptions:
@@ -104,7 +104,12 @@ def _engine(signs: Signs) -> list[str]:
 
 def _at_ease(signs: Signs) -> str:
     kv = "" if signs.kv_use is None else f", KV {100 * signs.kv_use:.0f} %"
-    return f"{signs.running or 0:.1f} run, {signs.waiting or 0:.1f} wait{kv}: the offered load sets the pace"
+    return f"the load sets the pace ({_n(signs.running or 0.0)} run, {_n(signs.waiting or 0.0)} wait{kv})"
+
+
+def _n(requests: float) -> str:
+    """0, 0.4, 9.5, 128."""
+    return f"{requests:.0f}" if requests >= 9.95 or requests < 0.05 else f"{requests:.1f}"
 
 
 def _figures(signs: Signs) -> dict[str, float | None]:
