@@ -112,13 +112,15 @@ def watch(
 @app.command()
 def plan(
     scenario: Annotated[Path, typer.Argument(help="Scenario file.")],
-    set_: Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. seed=8.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Overrides the scenario's seed.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. subagents=0.5.")] = None,
 ) -> None:
     """Show the shape of the traffic that a scenario would send."""
     from simulator.cli.plan import main as plan_main
     from simulator.cli.run import read_scenario
 
-    raise typer.Exit(plan_main(read_scenario(scenario), scenario, tuple(set_ or ())))
+    overrides = (*(set_ or ()), *(() if seed is None else (f"seed={seed}",)))
+    raise typer.Exit(plan_main(read_scenario(scenario), scenario, overrides))
 
 
 @app.command()

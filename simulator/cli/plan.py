@@ -12,7 +12,7 @@ from simulator.cli.arrivals import with_traces
 from simulator.cli.planning import plan
 from simulator.cli.screen import PlanningScreen
 from simulator.core.scenario_file import parse
-from simulator.core.shape import Spread, shape, shared_blocks
+from simulator.core.shape import Shape, Spread, shape, shared_blocks
 from simulator.errors import UsageError
 
 MODEL = "embedded-30b-a3b"
@@ -41,10 +41,22 @@ def main(text: str, source: Path, overrides: tuple[str, ...]) -> int:
         f"{found.sessions} sessions, {found.calls:,} calls, {found.tool_calls:,} tool calls; "
         f"{found.repeat_share:.1%} repeat an earlier one\n"
         f"{found.cut_sessions} sessions cut their history ({found.cut_share:.1%} of calls); "
-        f"{shared:.1%} of 64-token blocks stand in two sessions\nplan hash {folder.hash}",
+        f"{shared:.1%} of 64-token blocks stand in two sessions\n{_clients(found)}plan hash {folder.hash}",
         highlight=False,
     )
     return 0
+
+
+def _clients(found: Shape) -> str:
+    """Whose sessions they are, and what only some of them do; a line each."""
+    lines = [", ".join(f"{number} {name}" for name, number in sorted(found.profiles.items()))]
+    if found.switched_sessions:
+        lines.append(f"{found.switched_sessions} sessions begin in plan mode")
+    if found.subagents:
+        lines.append(f"{found.subagents} sub-agents make {found.subagent_calls:,} more calls")
+    if found.stopped:
+        lines.append(f"{found.stopped:,} streams are closed by the client after its first tool call")
+    return "\n".join(lines) + "\n"
 
 
 def _cells(spread: Spread | None) -> list[str]:

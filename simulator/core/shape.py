@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import orjson
 
-from simulator.core.action import Complete
+from simulator.core.action import Complete, Propose, SwitchToAct
 from simulator.core.plan import SessionPlan
 
 BLOCK_TOK = 64
+_WORDS = (Complete, Propose, SwitchToAct)  # these do nothing in a workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,9 @@ class Shape:
 
     growth_tok: prompt growth of a call over the one before, where it grew. cut_share: of calls whose history was cut.
     cut_sessions: sessions with at least one cut. repeat_share: of tool calls equal to an earlier one of their session.
+    switched_sessions: those that begin in plan mode. subagents: conversations of sub-agents; subagent_calls: requests
+    in them, of which `calls` and the spreads hold none. stopped: calls whose stream the client closes. profiles: how
+    many sessions each has.
     """
 
     sessions: int
@@ -54,22 +58,34 @@ class Shape:
     cut_share: float
     cut_sessions: int
     tools: dict[str, int]
+    switched_sessions: int
+    subagents: int
+    subagent_calls: int
+    stopped: int
+    profiles: dict[str, int]
 
 
 def shape(plans: Iterable[SessionPlan]) -> Shape:
     turns, prompts, growths, outputs, firsts = [], [], [], [], []
     calls = cuts = cut_sessions = repeats = total = 0
+    switched = subagents = subagent_calls = stopped = 0
     tools: dict[str, int] = {}
+    profiles: dict[str, int] = {}
     for plan in plans:
+        profiles[plan.profile] = profiles.get(plan.profile, 0) + 1
+        switched += any(isinstance(c.action, Propose) for t in plan.turns for c in t.calls)
+        subagents += len(plan.branches)
+        subagent_calls += sum(len(branch.turns) for branch in plan.branches)
+        stopped += sum(t.stop_after_tok is not None for t in plan.turns)
         agent = [t for t in plan.turns if t.purpose == "agent"]
         turns.append(len(agent))
         firsts.append(agent[0].prompt_tok)
         prompts += [t.prompt_tok for t in agent]
         outputs += [t.output_tok for t in agent]
         growths += [b.prompt_tok - a.prompt_tok for a, b in itertools.pairwise(agent) if b.prompt_tok > a.prompt_tok]
-        cut_here = sum(bool(t.cut) for t in agent)
+        cut_here = sum(t.cut not in ("", "switched") for t in agent)
         calls, cuts, cut_sessions = calls + len(agent), cuts + cut_here, cut_sessions + bool(cut_here)
-        actions = [c.action for t in agent for c in t.calls if not isinstance(c.action, Complete)]
+        actions = [c.action for t in agent for c in t.calls if not isinstance(c.action, _WORDS)]
         total += len(actions)
         repeats += len(actions) - len({repr(a) for a in actions})
         for action in actions:
@@ -88,6 +104,11 @@ def shape(plans: Iterable[SessionPlan]) -> Shape:
         cut_share=cuts / calls if calls else 0.0,
         cut_sessions=cut_sessions,
         tools=tools,
+        switched_sessions=switched,
+        subagents=subagents,
+        subagent_calls=subagent_calls,
+        stopped=stopped,
+        profiles=profiles,
     )
 
 

@@ -66,6 +66,7 @@ class _Recording:
         self._spec, self._task, self._bench, self._terms = spec, task, bench, terms
         self._profile = find_profile(spec.profile)
         self._rng = random.Random(f"{spec.seed}/pace")
+        self._others_rng = random.Random(f"{spec.seed}/pace of sub-agents")  # the session's own pace stays the same
         self._clock_s = float(EPOCH_S + self._rng.randrange(8 * 3600))
         self._setup = self._set_up()
         self._talk = Conversation(self._profile, self._setup, terms.count)
@@ -135,7 +136,7 @@ class _Recording:
     def _look(self, action: Action) -> tuple[Outcome, PlannedCall]:
         """A sub-agent's call."""
         outcome = self._do(action)
-        recorded_s = pace.tool_s(self._rng, self._profile.client, action)
+        recorded_s = pace.tool_s(self._others_rng, self._profile.client, action)
         return outcome, PlannedCall(action, comparable(outcome_text(outcome)), recorded_s)
 
     def _do(self, action: Action) -> Outcome:
