@@ -41,9 +41,9 @@ class Signs:
 
 
 def limit(signs: Signs) -> dict[str, Any]:
-    """{where, past, reasons, figures}. where: one of "client", "engine front end", "engine", "none" (the offered load
-    sets the throughput) and "unknown". past: all places past their limits, nearest to the client first. reasons: a
-    sentence for each sign; figures: the numbers that were judged."""
+    """{where, past, reasons, figures}. where: one of "client", "engine front end", "engine", "none" (nothing queues:
+    latency is the engine's own speed at this load) and "unknown". past: all places past their limits, nearest to the
+    client first. reasons: a sentence for each sign; figures: the numbers that were judged."""
     found = [(CLIENT, list(signs.client or ())), (FRONT_END, _front_end(signs)), (ENGINE, _engine(signs))]
     past = [place for place, reasons in found if reasons]
     missing = _missing(signs)
@@ -104,7 +104,7 @@ def _engine(signs: Signs) -> list[str]:
 
 def _at_ease(signs: Signs) -> str:
     kv = "" if signs.kv_use is None else f", KV {100 * signs.kv_use:.0f} %"
-    return f"the load sets the pace ({_n(signs.running or 0.0)} run, {_n(signs.waiting or 0.0)} wait{kv})"
+    return f"nothing queues ({_n(signs.running or 0.0)} run, {_n(signs.waiting or 0.0)} wait{kv})"
 
 
 def _n(requests: float) -> str:

@@ -206,8 +206,8 @@ class Pulse:
 
 @dataclass(slots=True)
 class EngineSample:
-    """One scrape of /metrics. values: metric name (labels summed away) -> value, for the names in engine/scrape.py;
-    error: why a scrape failed, "" if it did not."""
+    """One scrape of /metrics. t_s: when its answer was there. values: metric name (labels summed away) -> value, for
+    the names in engine/scrape.py; error: why a scrape failed, "" if it did not."""
 
     t_s: float
     values: dict[str, float]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from simulator.view.cells import clean, clock, count, percent, seconds
 from simulator.view.identity import is_emulated, is_virtual
 from simulator.view.state import LiveState
+from simulator.view.verdict import WHO
 
 
 def progress_line(state: LiveState, now_s: float, notice: str = "") -> str:
-    """`[EMULATED] 00:42 window 31/32 busy  3,412 tok/s  TTFT p50 0.41 s  done 212 failed 0  KV 41 %  1:48 left`.
-    What is not known is left out."""
+    """`[EMULATED] 00:42 window 31/32 busy  3,412 tok/s  TTFT p50 0.41 s  done 212 failed 0  KV 41 %  limit the engine
+    1:48 left`. What is not known is left out, and the limit when nobody is at one."""
     pulse = state.pulse
     mark = "[EMULATED] " if is_emulated(state.manifest) else ""
     mark = "[EMULATED, virtual time] " if is_virtual(state.manifest) else mark
@@ -28,6 +29,9 @@ def progress_line(state: LiveState, now_s: float, notice: str = "") -> str:
     gauges = state.gauges()
     if gauges.kv_share is not None:
         parts.append(f"KV {percent(gauges.kv_share)}")
+    found = state.limit(gauges)
+    if found is not None and found["past"]:
+        parts.append(f"limit {WHO[found['past'][0]]}")
     if notice:
         parts.append(clean(notice))
     elif pulse.get("ends_s") is not None:

@@ -194,6 +194,10 @@ BACKLOG = (
 )
 
 
+#: facts about an engine that tell a reader nothing
+UNSHOWN = {"process_start_time_s", "emulated"}
+
+
 def _backlog(requests: float | None) -> str:
     """Below 0 only because two counts are never of quite the same moment."""
     if requests is None or requests >= 0:
@@ -229,7 +233,7 @@ def engine(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Lines:
         lines += [*table(("", *kinds), rows), "", BACKLOG, ""]
     else:
         lines += ["Its /metrics were not read in any window.", ""]
-    known = [(cell(name), cell(text)) for name, text in facts(manifest.get("engine"))]
+    known = [(cell(name), cell(text)) for name, text in facts(manifest.get("engine")) if name not in UNSHOWN]
     plain, nested = [[fact for fact in known if ("." in fact[0]) is deep] for deep in (False, True)]
     if plain:
         lines += [*table(("identity", ""), plain), ""]

@@ -20,7 +20,7 @@ LAGGING = ("event-loop lag p99 80 ms, limit 20 ms",)
 @pytest.mark.parametrize(
     ("change", "where", "past", "told"),
     [
-        ({}, NONE, [], "the load sets the pace"),
+        ({}, NONE, [], "nothing queues"),
         ({"client": LAGGING}, CLIENT, [CLIENT], "80 ms"),
         ({"waiting": 9.0}, ENGINE, [ENGINE], "9.0 requests wait for the batch"),
         ({"waiting": 9.0, "kv_use": 0.97}, ENGINE, [ENGINE], "the KV cache is 97 % in use"),
@@ -28,21 +28,21 @@ LAGGING = ("event-loop lag p99 80 ms, limit 20 ms",)
         ({"preemptions": 3.0}, ENGINE, [ENGINE], "3 requests were preempted"),
         ({"waiting": 0.9}, NONE, [], "0.9 wait"),  # a prompt that just came is no queue
         ({"backlog": 11.0, "running": 1.0}, FRONT_END, [FRONT_END], "11 of 12 open requests"),
-        ({"backlog": 1.9}, NONE, [], "the load sets the pace"),
+        ({"backlog": 1.9}, NONE, [], "nothing queues"),
         ({"in_flight": 256.0, "backlog": 20.0, "running": 236.0}, NONE, [], "236 run"),
         # what waits for the scheduler has passed the front end
         ({"backlog": 11.0, "waiting": 30.0, "in_flight": 60.0}, ENGINE, [ENGINE], "30 requests wait"),
         ({"backlog": 31.0, "waiting": 30.0, "in_flight": 70.0}, FRONT_END, [FRONT_END, ENGINE], "31 of 70"),
         ({"outside_s": 0.4, "ttft_s": 0.6}, FRONT_END, [FRONT_END], "400 ms after the engine has them"),
-        ({"outside_s": 0.4, "ttft_s": 9.0}, NONE, [], "the load sets the pace"),
-        ({"outside_s": 0.004, "ttft_s": 0.005}, NONE, [], "the load sets the pace"),
+        ({"outside_s": 0.4, "ttft_s": 9.0}, NONE, [], "nothing queues"),
+        ({"outside_s": 0.004, "ttft_s": 0.005}, NONE, [], "nothing queues"),
         # what is nearer to the client hides what is behind it
         ({"client": LAGGING, "waiting": 9.0}, CLIENT, [CLIENT, ENGINE], "80 ms"),
         ({"client": LAGGING, "running": None, "waiting": None}, CLIENT, [CLIENT], "80 ms"),
         ({"client": None}, UNKNOWN, [], "health was not recorded"),
         ({"client": None, "waiting": 9.0}, UNKNOWN, [ENGINE], "health was not recorded"),
         ({"running": None, "waiting": None}, UNKNOWN, [], "/metrics"),
-        ({"backlog": -0.8}, NONE, [], "the load sets the pace"),
+        ({"backlog": -0.8}, NONE, [], "nothing queues"),
     ],
 )
 def test_where(change: dict[str, object], where: str, past: list[str], told: str) -> None:

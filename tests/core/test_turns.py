@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from fixtures_fold import Reply, failure, reply, run_of, session
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simulator.core.goodput import goodput
 from simulator.core.turns import fairness, latency, slowdown, turns_due
@@ -87,6 +89,26 @@ def test_a_starved_session_is() -> None:
 
 def test_slowdown_is_against_neighbours_in_context() -> None:
     assert np.median(slowdown(turns_due(crowd({"a": 1.0, "b": 1.0})))) == pytest.approx(1.0, abs=0.02)
+
+
+def test_fairness_by_hand() -> None:
+    """Four turns with one context, of 1, 1, 3 and 3 s: the median is 2 s, the slowdowns 0.5 and 1.5, Jain's index
+    (0.5 + 1.5)^2 / (2 x (0.25 + 2.25)) = 0.8, and the worst is 1.5 of the median 1.0."""
+    quick = [reply(float(i), [(1_000, 1)], session="a", turn=i, t_due_s=float(i)) for i in range(2)]
+    slow = [reply(float(i), [(3_000, 1)], session="b", turn=i, t_due_s=float(i)) for i in range(2)]
+    row = fairness(turns_due(sample(*quick, *slow)))
+    assert row == {"sessions": 2, "jain": pytest.approx(0.8), "worst_over_median": pytest.approx(1.5)}
+
+
+@given(st.lists(st.floats(0.1, 100), min_size=2, max_size=8), st.floats(0.01, 100))
+def test_fairness_is_between_one_and_its_share_and_knows_no_unit(ms: list[float], times: float) -> None:
+    def of(factor: float) -> dict[str, Any]:
+        return fairness(turns_due(sample(*[reply(1.0, [(v * factor * 1e3, 1)], session=f"s{i}", t_due_s=1.0)
+                                           for i, v in enumerate(ms)])))  # fmt: skip
+
+    row, scaled = of(1.0), of(times)
+    assert 1 / len(ms) - 1e-9 <= row["jain"] <= 1 + 1e-9 and row["worst_over_median"] >= 1 - 1e-9
+    assert scaled["jain"] == pytest.approx(row["jain"], rel=1e-6)
 
 
 @pytest.mark.parametrize("replies", [[failure(1.0)], [reply(1.0, [(10, 1)])]])

@@ -194,18 +194,20 @@ def test_progress_line() -> None:
     state = state_with(
         counters(41, 1, 2),
         request(t_end_s=41, t_sent_s=30, t_first_s=30.41, t_last_s=40),
-        pulse(41, [slot(i) for i in range(32)], output_tok=0),
+        pulse(41, [slot(i) for i in range(32)], output_tok=0, in_flight=23),
         pulse(
             42,
             [slot(i, "idle" if i == 9 else "decode") for i in range(32)],
             output_tok=3412,
             requests_done=212,
             ends_s=150.0,
+            in_flight=23,
         ),
     )
     state.manifest = {"engine": {"kind": "emulated"}}
     assert progress_line(state, 42.0) == (
-        "[EMULATED] 00:42 window 31/32 busy  3,412 tok/s  TTFT p50 0.41 s  done 212 failed 0  KV 41 %  1:48 left"
+        "[EMULATED] 00:42 window 31/32 busy  3,412 tok/s  TTFT p50 0.41 s  done 212 failed 0  KV 41 %  "
+        "limit the engine  1:48 left"
     )
     state.manifest = {"engine": {"kind": "real"}}
     assert progress_line(state, 42.0).startswith("00:42 window")

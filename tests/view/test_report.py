@@ -123,7 +123,7 @@ WELL = [pulse(10 + t / 2) for t in range(20)]
 @pytest.mark.parametrize(
     ("running", "waiting", "lag_s", "told"),
     [
-        (8, 0, 0.001, "nobody, the load sets the pace (8.0 run, 0 wait)"),
+        (8, 0, 0.001, "nobody, nothing queues (8.0 run, 0 wait)"),
         (2, 6, 0.001, "the engine, 6.0 requests wait"),
         (1, 0, 0.001, "the engine's front end, 7.0 of 8.0 open requests"),
         (2, 6, 0.3, "the client, event-loop lag p99 300 ms"),
