@@ -8,11 +8,9 @@ from typing import Any
 import orjson
 
 from simulator.cline import texts
+from simulator.cline.classic.client import MISSING
 from simulator.cline.profiles import profile
 from simulator.cline.recovery import Complaint
-
-#: what classic sends in place of a native call's result, which follows in a user message
-NO_RESULT = "result missing"
 
 
 def complain(
@@ -27,8 +25,9 @@ def complain(
         said: dict[str, Any] = {"role": "assistant", "content": text or _as_text(calls) or "(nothing)"}
         if native:
             said = {"role": "assistant", "content": text or None, "tool_calls": [_echo(call) for call in calls]}
-        parts = [{"type": "text", "text": part} for part in (_classic(complaint, name), _environment(last)) if part]
-        results = [{"role": "tool", "tool_call_id": c["id"], "content": NO_RESULT} for c in calls] if native else []
+        words = _classic(complaint, name, native=chosen.calls == "native")
+        parts = [{"type": "text", "text": part} for part in (words, _environment(last)) if part]
+        results = [{"role": "tool", "tool_call_id": c["id"], "content": MISSING} for c in calls] if native else []
         return [orjson.dumps(each) for each in (said, *results, {"role": "user", "content": parts})]
     if complaint == "unknown_tool":
         result = orjson.dumps({"error": f"NoSuchTool: no tool is called {name}"}).decode()
@@ -39,14 +38,14 @@ def complain(
     return [orjson.dumps(each) for each in ({"role": "assistant", "content": text}, wanted)]
 
 
-def _classic(complaint: Complaint, name: str) -> str:
+def _classic(complaint: Complaint, name: str, *, native: bool) -> str:
     match complaint:
         case "missing_argument":
             return f"[{name}] was called without a value for a parameter that it needs. Call it again with all of them."
         case "unknown_tool":
             return f"[{name}] is not one of the tools. Use only those that the first message describes."
         case _:
-            return texts.load("classic/no_tool.md")
+            return texts.load("classic/no_tool_native.md" if native else "classic/no_tool.md")
 
 
 def _environment(last: bytes) -> str:

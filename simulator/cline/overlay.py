@@ -11,7 +11,7 @@ the complaint about it) and takes away (a history shortened after an overflow), 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -63,11 +63,12 @@ class Overlay:
         self._pool, self._turns = pool, turns
         self._inserted: list[_Inserted] = []
         self._cut: _Cut | None = None
+        self._replaced: dict[int, bytes] = {}
         self._last_key = 0
 
     def live(self, turn: Turn) -> list[bytes] | None:
         """The messages of the turn's request; None while they are the plan's."""
-        if not self._inserted and self._cut is None:
+        if not self._inserted and not self._replaced and self._cut is None:
             return None
         return [entry.raw for entry in self._entries(turn)]
 
@@ -81,6 +82,17 @@ class Overlay:
             self._last_key -= 1
             entries.append(_Entry(self._last_key, raw))
         self._inserted.append(_Inserted(turn.index, self._next(turn), tuple(entries)))
+
+    def results(self, turn: Turn) -> dict[int, bytes]:
+        """What answers the turn's calls in the plan: the messages behind its recorded reply, by pool index."""
+        reply, following = self._next(turn), self._following(turn)
+        if reply is None or following is None:
+            return {}
+        return {i: self._pool[i] for i in following.view if i > reply and not _is(self._pool[i], "assistant")}
+
+    def replace(self, messages: Mapping[int, bytes]) -> None:
+        """Messages of the plan that say something else in this run, by pool index."""
+        self._replaced.update({i: raw for i, raw in messages.items() if raw != self._pool[i]})
 
     def truncate(self, turn: Turn) -> bool:
         """Classic: three quarters of the message pairs after the first pair go. False: nothing could."""
@@ -120,10 +132,11 @@ class Overlay:
 
     def _next(self, turn: Turn) -> int | None:
         """The recorded reply of the turn: the first message that a later request of the conversation adds."""
-        newest = max(turn.view)
-        later = (t for t in self._turns if t.index > turn.index and t.purpose == turn.purpose)
-        following = next(later, None)
+        newest, following = max(turn.view), self._following(turn)
         return None if following is None else min((i for i in following.view if i > newest), default=None)
+
+    def _following(self, turn: Turn) -> Turn | None:
+        return next((t for t in self._turns if t.index > turn.index and t.purpose == turn.purpose), None)
 
     def _entries(self, turn: Turn) -> list[_Entry]:
         out: list[_Entry] = []
@@ -131,7 +144,7 @@ class Overlay:
             for group in self._inserted:
                 if group.before == index:
                     out += group.entries
-            out.append(_Entry(index, self._pool[index]))
+            out.append(_Entry(index, self._replaced.get(index) or self._pool[index]))
         for group in self._inserted:
             if group.turn == turn.index:
                 out += group.entries

@@ -45,6 +45,8 @@ THROUGHPUT = (
     Metric("input, uncached", ("uncached_input_tok_s",), "tok/s"),
     Metric("total", ("total_tok_s",), "tok/s", "higher"),
     Metric("in flight, mean", ("in_flight_mean",), ""),
+    Metric("in flight, most", ("in_flight_max",), ""),
+    Metric("requests of sub-agents", ("subagent_share",), "share"),
 )
 LATENCY = (
     *_spread("TTFT", "ttft_s", "s", "lower", TAIL),

@@ -101,7 +101,28 @@ def rates(sample: Traffic) -> dict[str, Any]:
         "prompts_planned": planned,
         "failed_output_tok": finite(np.nansum(lost)) if len(lost) else 0.0,
         "in_flight_mean": in_flight(sample),
+        "in_flight_max": most_in_flight(sample),
+        "subagent_share": _subagent_share(sample),
     }
+
+
+def most_in_flight(sample: Traffic) -> int | None:
+    """Most requests between t_sent and their end at one moment of the window; None when nothing was sent."""
+    every, window = sample.every, sample.window
+    sent, ended = every["t_sent_s"], every["t_end_s"]
+    inside = np.isfinite(sent) & (sent < window.end_s) & (ended > window.start_s)
+    if not inside.any():
+        return None if not np.isfinite(sent).any() else 0
+    begins, ends = np.sort(np.maximum(sent[inside], window.start_s)), np.sort(ended[inside])
+    open_then = np.arange(1, len(begins) + 1) - np.searchsorted(ends, begins, side="right")
+    return int(open_then.max())
+
+
+def _subagent_share(sample: Traffic) -> float | None:
+    """Of the requests sent in the window, how many were sub-agents'. None for synthetic traffic."""
+    if sample.kind != "agent":
+        return None
+    return ratio(float(np.count_nonzero(np.nan_to_num(sample.sent["branch"]))), float(sample.sent.n))
 
 
 def still_sending_s(sample: Traffic) -> float:

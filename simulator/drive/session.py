@@ -94,7 +94,9 @@ class SessionRunner:
         """The slot's row shows its session in a tool, which is what sub-agents are to their parent."""
         self._s.meter.slot(self._slot).phase = "tool"
         try:
-            await run_subagents(self._s, self._plan, self._slot, turn, self._tally)
+            errors = await run_subagents(self._s, self._plan, self._slot, turn, self._tally)
+            if any(errors):
+                self._talk.answer_failures(turn, errors)
         finally:
             self._wall.book("subagent")
 

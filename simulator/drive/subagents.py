@@ -1,7 +1,7 @@
 """A turn's sub-agents: conversations of their own in their parent's workspace, all at once; the parent waits.
 
 Their requests and tool runs are lines of their own with `branch`; their time is in no part of the session's wall but
-the parent's wait. One that fails, or that meets a fault of ours, ends alone: its parent goes on with what was recorded.
+the parent's wait. One that fails, or that meets a fault of ours, ends alone, and its error stands for its report.
 """
 
 from __future__ import annotations

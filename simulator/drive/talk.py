@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import orjson
 
 from simulator.cline.complaints import complain
+from simulator.cline.failed_reports import with_errors
 from simulator.cline.overlay import Overlay
 from simulator.cline.recovery import ON, Event, Move, Recovery
 from simulator.core.outcome import Expected
@@ -53,6 +54,12 @@ class Talk:
             if self._s.stopping.is_set():
                 return False
             retry, t_due_s = retry + 1, self._wall.cursor
+
+    def answer_failures(self, turn: Turn, errors: Sequence[str]) -> None:
+        """Sub-agents of the turn that failed give their errors as results. errors: one each, "" for none."""
+        planned = self._overlay.results(turn)
+        said = with_errors(self._plan.profile, list(planned.values()), errors)
+        self._overlay.replace(dict(zip(planned, said, strict=True)))
 
     def _judge(self, turn: Turn, reply: Reply) -> Move:
         record, calls = reply.record, reply.reading.tool_calls

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.core.run import RunData
-from simulator.core.throughput import cached, in_flight, rates, tokens_between
+from simulator.core.throughput import cached, in_flight, most_in_flight, rates, tokens_between
 from simulator.core.window import CUT_SHORT, NO_WINDOW, Traffic, traffic
 
 WINDOW = {"agent": (10.0, 20.0)}
@@ -78,6 +78,31 @@ def test_an_idle_window_of_a_run_that_delivered_is_zero() -> None:
 
 def test_in_flight_is_a_mean_over_time() -> None:
     assert in_flight(sample(reply(5.0, [(10_000, 1)]), reply(12.0, [(2_000, 1)]), windows=WINDOW)) == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(
+    ("spans", "most"),
+    [
+        ([], None),
+        ([(11.0, 1.0)], 1),
+        ([(11.0, 1.0), (12.0, 1.0)], 1),
+        ([(11.0, 2.0), (12.0, 2.0), (12.5, 0.2), (12.8, 1.0)], 3),
+        ([(5.0, 8.0), (6.0, 8.0), (12.0, 1.0)], 3),
+        ([(1.0, 2.0)], 0),
+    ],
+)
+def test_the_most_in_flight_at_one_moment_of_the_window(spans: list[tuple[float, float]], most: int | None) -> None:
+    found = [reply(sent, [(1e3 * long, 1)]) for sent, long in spans] or [failure(12.0, "refused", t_sent_s=None)]
+    assert most_in_flight(sample(*found, windows=WINDOW)) == most
+
+
+def test_the_share_of_requests_that_were_sub_agents() -> None:
+    found = sample(*(reply(11.0 + n, [(10, 1)], branch=n // 3) for n in range(4)), windows=WINDOW)
+    assert rates(found)["subagent_share"] == 0.25
+    synthetic = traffic(
+        run_of(reply(11.0, [(10, 1)], kind="synthetic"), windows={"synthetic": (10.0, 20.0)}), "synthetic"
+    )
+    assert synthetic is not None and rates(synthetic)["subagent_share"] is None
 
 
 def test_cached_share_of_first_and_later_turns() -> None:

@@ -103,16 +103,19 @@ def message(role: str, content: object, **more: object) -> bytes:
 
 def history(profile: str, turns: int, words: int = 40) -> list[bytes]:
     """A system prompt, a task, then reply and result of each turn."""
-    native = profile_of(profile).calls == "native"
+    native, classic = profile_of(profile).calls == "native", profile_of(profile).client == "classic"
     pool = [message("system", "You are an agent. " * 20), message("user", "Do the task.")]
     for n in range(turns):
         text = f"reply {n} " + "word " * words
         if native:
             call = {"id": f"r{n}", "type": "function", "function": {"name": "read_file", "arguments": "{}"}}
-            pool += [message("assistant", text, tool_calls=[call]), message("tool", text, tool_call_id=f"r{n}")]
+            said = message("assistant", text, tool_calls=[call])
+            pool += [said, message("tool", "lacking" if classic else text, tool_call_id=f"r{n}")]
         else:
+            pool.append(message("assistant", text))
+        if classic:
             parts = [{"type": "text", "text": t} for t in (text, f"<environment_details>{n}</environment_details>")]
-            pool += [message("assistant", text), message("user", parts)]
+            pool.append(message("user", parts))
     return pool
 
 
@@ -121,13 +124,15 @@ def plan(profile: str, turns: int = 3, *, start: int = 0, spawns: dict[int, tupl
     tools = [{"type": "function", "function": {"name": name}} for name in OFFERED]
     offers = b',"tools":' + orjson.dumps(tools) if profile_of(profile).calls == "native" else b""
     call = (PlannedCall(ReadFile("a"), "a", 0.0),)
+    pool = tuple(history(profile, turns, words))
+    each, sent_out = (len(pool) - 2) // turns, spawns or {}
     return SessionPlan(
         "s0000", "t", "coding", "medium", 1, "n", profile, "/home/dev/n",
         heads=(b'{"model":"m","messages":[',),
-        pool=tuple(history(profile, turns, words)),
+        pool=pool,
         tail=b"]" + offers + b',"stream":true',
         turns=tuple(
-            Turn(i, "agent", tuple(range(2 * i + 2)), "", 0, 1000 + i, 40, 0.0, call, spawns=(spawns or {}).get(i, ()))
+            Turn(i, "agent", tuple(range(each * i + 2)), "", 0, 1000 + i, 40, 0.0, call, spawns=sent_out.get(i, ()))
             for i in range(turns)
         ),
         check=Check("", ""), start_turn=start, branches=tuple(branches),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -17,7 +18,7 @@ from simulator.core.plan import SessionPlan
 from simulator.core.record import ERRORS
 from simulator.drive.session import PARTS
 
-CLASSIC, SDK = "classic-xml", "sdk"
+CLASSIC, NATIVE, SDK = "classic-xml", "classic-native", "sdk"
 NO_TOOL, CUT_OFF = texts.load("classic/no_tool.md"), texts.load("sdk/cut_off.md")
 
 
@@ -168,6 +169,15 @@ def test_sdk_executes_broken_arguments_and_answers_an_unknown_tool() -> None:
     assert done.messages(2)[:4] == done.messages(1)
 
 
+def test_classic_with_native_calls_answers_them_first_and_complains_in_a_message_of_its_own() -> None:
+    done = played(NATIVE, then_ok(Met(defect="unknown_tool", text="", calls=(("fly", "{}"),)), Met("cut", text="so")))
+    call, missing, complaint = done.messages(1)[2:]
+    assert call["content"] is None and call["tool_calls"][0]["id"] == missing["tool_call_id"] == "c0"
+    assert "fly" in complaint["content"][0]["text"]
+    assert [m["role"] for m in done.messages(2)[5:]] == ["assistant", "user"]
+    assert done.messages(2)[-1]["content"][0]["text"] == texts.load("classic/no_tool_native.md")
+
+
 def _cut_later(one: SessionPlan, view: tuple[int, ...]) -> SessionPlan:
     """The same plan, but its last turn's view is another."""
     return replace(one, turns=(*one.turns[:-1], replace(one.turns[-1], view=view)))
@@ -211,7 +221,7 @@ METS = st.one_of(
 
 
 @settings(max_examples=60)
-@given(st.sampled_from([CLASSIC, SDK]), st.lists(METS, max_size=40), st.sampled_from([None, 3.0, 30.0]))
+@given(st.sampled_from([CLASSIC, NATIVE, SDK]), st.lists(METS, max_size=40), st.sampled_from([None, 3.0, 30.0]))
 def test_whatever_comes_nothing_is_lost_and_the_wall_adds_up(
     profile: str, script: list[Met], stop_at_s: float | None
 ) -> None:
@@ -229,7 +239,10 @@ def test_whatever_comes_nothing_is_lost_and_the_wall_adds_up(
     for n in range(len(jobs)):
         roles = [m["role"] for m in done.messages(n)]
         assert roles[0] == "system" and roles[1] == "user" and roles[-1] in ("user", "tool")
-        if profile == CLASSIC:
-            assert roles[1:] == (["user", "assistant"] * len(roles))[: len(roles) - 1]
+        if profile != SDK:
+            plain = [role for role in roles[1:] if role != "tool"]
+            assert plain == (["user", "assistant"] * len(roles))[: len(plain)] and roles[-1] == "user"
+        for before, role in pairwise(roles):
+            assert role != "tool" or before in ("assistant", "tool"), roles
     assert session.outcome in ("completed", "failed", "stopped")
     assert (session.outcome == "completed") == (session.end_turn == 4)

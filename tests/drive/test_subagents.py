@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
+import orjson
 import pytest
-from scripted import OK, Lines, Met, Played, Scripted, SlowTools, always, plan, play
+from scripted import OK, Lines, Met, Played, Scripted, SlowTools, always, message, plan, play
 from virtual_time import run
 
 from simulator.core.action import ReadFile
@@ -117,3 +118,52 @@ def test_cancelling_the_session_cancels_them_and_keeps_its_line() -> None:
     assert sender.open == 0
     (session,) = lines.sessions
     assert session.outcome == "stopped" and session.subagent_s == pytest.approx(6.0)
+
+
+CLASSIC_REPORTS = """2 sub-agents sent, 2 done, 0 failed. 7 tool calls, 900 tokens in, 80 tokens out.
+
+## 1. Look at a
+Done: 3 replies, 3 tool calls, 400 tokens in, 40 tokens out.
+
+a is fine.
+
+## 2. Look at b
+Done: 4 replies, 4 tool calls, 500 tokens in, 40 tokens out.
+
+b is fine."""
+
+
+def reporting(profile: str) -> SessionPlan:
+    """Two sub-agents, whose reports are in the history as the clients write them."""
+    one, pool = spawning(branch("a", 1), branch("b", 1), profile=profile), []
+    if profile == "sdk":
+        said = [orjson.dumps({"text": f"{n} is fine.", "finishReason": "completed"}).decode() for n in "ab"]
+        pool = [message("tool", text, tool_call_id=f"x{n}") for n, text in enumerate(said)]
+    else:
+        parts = [{"type": "text", "text": text} for text in (f"[use_subagents] Result:\n{CLASSIC_REPORTS}", "<env/>")]
+        pool = [message("user", parts)]
+    at, last = len(one.pool), one.turns[2]
+    view = (*last.view[:-1], *range(at, at + len(pool)))
+    return replace(one, pool=(*one.pool, *pool), turns=(*one.turns[:2], replace(last, view=view)))
+
+
+def test_an_error_stands_for_the_report_of_the_one_that_failed_sdk() -> None:
+    done = played(reporting("sdk"), lambda job, n: Met("auth") if job.branch == 2 else OK)
+    good, bad = done.messages(len(done.times_s) - 1)[-2:]
+    assert orjson.loads(good["content"])["text"] == "a is fine." and bad["tool_call_id"] == "x1"
+    assert orjson.loads(bad["content"]) == {"text": "", "finishReason": "error", "error": "b: auth: it was auth"}
+
+
+@pytest.mark.parametrize("lost", [1, 2])
+def test_an_error_stands_for_the_report_of_the_one_that_failed_classic(lost: int) -> None:
+    done = played(reporting("classic-xml"), lambda job, n: Met("auth") if job.branch == lost else OK)
+    text, environment = (part["text"] for part in done.messages(len(done.times_s) - 1)[-1]["content"])
+    assert environment == "<env/>" and "1 done, 1 failed" in text
+    assert f"## {lost}. Look at {'ab'[lost - 1]}\nFailed: {'ab'[lost - 1]}: auth: it was auth" in text
+    assert f"{'ab'[lost - 1]} is fine." not in text and f"{'ba'[lost - 1]} is fine." in text
+    assert text.index("## 1. Look at a") < text.index("## 2. Look at b")
+
+
+def test_reports_stay_as_they_are_when_none_fails() -> None:
+    done = played(reporting("classic-xml"), always(OK))
+    assert CLASSIC_REPORTS in done.messages(len(done.times_s) - 1)[-1]["content"][0]["text"]
