@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import aiohttp
 
+from simulator.cli.crew import Workers
 from simulator.cli.hand import Assignment, Hand
 from simulator.cli.target import Target
 from simulator.cli.watching import EngineWatch
@@ -50,7 +51,7 @@ class Crew(Protocol):
     async def start(self) -> None: ...
     async def warm_up(self) -> None: ...
     async def agents(self) -> LoadResult: ...
-    async def synthetic(self, gate: Callable[[], Awaitable[None]]) -> SyntheticResult: ...
+    async def synthetic(self, gate: Callable[[], Awaitable[object]]) -> SyntheticResult: ...
     async def close(self) -> None: ...
     def planned(self, rows: Sequence[PlannedSession], *, complete: bool) -> None: ...
     def interrupt(self, *, commands: bool = False) -> None: ...
@@ -79,10 +80,18 @@ class Ending:
 
 
 class Conductor:
-    """One use. `keep`: workspaces stay, below the run folder."""
+    """One use, made inside the event loop. keep: workspaces stay, below the run folder. procs: client processes that
+    share the traffic; one is this process itself."""
 
     def __init__(
-        self, scenario: Scenario, target: Target, planning: Planning | None, writer: RunWriter, *, keep: bool
+        self,
+        scenario: Scenario,
+        target: Target,
+        planning: Planning | None,
+        writer: RunWriter,
+        *,
+        keep: bool,
+        procs: int = 1,
     ) -> None:
         self._scenario, self._target, self._writer = scenario, target, writer
         self._planning = planning
@@ -90,7 +99,7 @@ class Conductor:
         self._clock = RunClock()
         plans = planning.folder.path if planning is not None else None
         job = Assignment(scenario, target, writer.path, self._clock.origin, plans, keep)
-        self._crew: Crew = Hand(job, writer)
+        self._crew: Crew = Hand(job, writer) if procs == 1 else Workers(job, procs, writer)
         self._stopping = False
         self._fault: BaseException | None = None
 

@@ -120,6 +120,7 @@ class Hand:
     async def agents(self, gate: Gate | None = None) -> LoadResult:
         scenario = self._job.scenario
         if self._tools is None or self._plans is None:
+            self._meter.begin("drain", kind="agent")
             return LoadResult()  # more processes than slots
         stage = Stage(
             sender=self._sender,
@@ -168,7 +169,7 @@ class Hand:
         starting.cancel()
         return None
 
-    async def synthetic(self, gate: Callable[[], Awaitable[None]]) -> SyntheticResult:
+    async def synthetic(self, gate: Callable[[], Awaitable[object]]) -> SyntheticResult:
         """gate: waited for between warm-up and what is measured."""
         block = self._job.scenario.synthetic
         assert block is not None
@@ -207,7 +208,8 @@ class Hand:
     async def _pulse(self) -> None:
         """At the half seconds of the run's clock, so that the pulses of several processes belong together."""
         while True:
-            await asyncio.sleep(PULSE_S - self.clock.now() % PULSE_S)
+            left = PULSE_S - self.clock.now() % PULSE_S
+            await asyncio.sleep(left if left > PULSE_S / 10 else left + PULSE_S)  # a timer may wake a little early
             self._recorder.pulse(self._meter.pulse())
             self._recorder.flush()
 

@@ -6,7 +6,7 @@ A failed request keeps its record, its times and its error kind; it never become
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 #: error kinds of a request, the only values of Request.error besides ""
 ERRORS = (
@@ -178,7 +178,9 @@ class Pulse:
     arrives). requests_done, requests_failed, sessions_done: so far. in_flight: open requests.
     loop_lag_s: largest event-loop lag since the last pulse. lag_ticks: moments since then, 10 ms apart, at which the
         lag was taken, those that fell into a stall included; lag_over_...: how many of them found it above that.
-    cpu_share: client process CPU seconds / wall since then.
+    cpu_share: client process CPU seconds / wall since then. Of several client processes the largest, since the busiest
+        one is the limit; cpu_shares: of each, empty for one. Their other figures are put together by core/pulses.py:
+        counts are sums, loop_lag_s is the worst process's, ticks and lag_over_... are added up.
     """
 
     t_s: float
@@ -202,6 +204,7 @@ class Pulse:
     lag_over_50ms: int = 0
     lag_over_100ms: int = 0
     lag_over_500ms: int = 0
+    cpu_shares: list[float] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -99,9 +99,21 @@ class RunWriter:
         self._windows[kind] = {"start_s": start_s, "end_s": end_s}
         write_json(self.path / WINDOWS, {**self._windows, **({"engine": "EMULATED"} if self._emulated else {})})
 
+    def take_request(self, row: Mapping[str, Any], packed: bytes) -> None:
+        """A request that another process wrote (merge.py), with its chunks as they are packed."""
+        self._lines[RECORDS].line({**row, "chunks_at": self._chunks.size if packed else -1})
+        self._chunks.add(packed)
+
+    def take(self, name: str, row: Mapping[str, Any]) -> None:
+        """A line that another process wrote."""
+        self._lines[name].line(row)
+
     def diff(self, session: str, patch: str) -> None:
         """The final diff of a session's workspace, as diffs/SESSION.patch."""
-        folder = self.path / DIFFS
+        self.write_diff(self.path / DIFFS, session, patch)
+
+    @staticmethod
+    def write_diff(folder: Path, session: str, patch: str) -> None:
         folder.mkdir(exist_ok=True)
         write_whole(folder / f"{session}.patch", patch.encode("utf-8", "surrogateescape"))
 
