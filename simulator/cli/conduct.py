@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from simulator.cli.planning import Planning
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-ENGINE_GONE = "engine gone"
+ENGINE_GONE, CLIENT_LOST = "engine gone", "client lost"
 FEED_S = 0.5
 RESET_LIMIT_S = 10.0
 

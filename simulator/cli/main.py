@@ -25,6 +25,25 @@ app = typer.Typer(
 )
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from simulator.cli.describe import versions
+
+        found = versions()
+        commit = f" ({found['commit']})" if found["commit"] else ""
+        print(f"agent-sim {found.get('agent-sim', 'not installed')}{commit}, Python {found['python']}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version this is.")
+    ] = False,
+) -> None:
+    """What stands before a verb."""
+
+
 @app.command()
 def run(
     scenario: Annotated[Path, typer.Argument(help="Scenario file, for example scenarios/32_agents.yaml.")],
@@ -39,6 +58,7 @@ def run(
     ] = False,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the sessions' workspaces in the run folder.")] = False,
     set_: Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. synthetic.requests=512.")] = None,
+    procs: Annotated[int | None, typer.Option(help="Client processes; default: by an estimate of the load.")] = None,
     virtual: Annotated[bool, typer.Option("--virtual", help="Virtual time: emulated, no HTTP, no waiting.")] = False,
     engine_params: Annotated[Path | None, typer.Option(help="With --virtual: settings of the emulated engine.")] = None,
     replicas: Annotated[int | None, typer.Option(help="With --virtual: engines that share the sessions.")] = None,
@@ -53,7 +73,9 @@ def run(
     chosen = Virtual(engine_params, 1 if replicas is None else replicas) if virtual else None
     overrides = tuple(set_ or ())
     raise typer.Exit(
-        run_main(Options(scenario, endpoint, model, engine, out, seed, label, plain, keep, overrides, chosen, faults))
+        run_main(
+            Options(scenario, endpoint, model, engine, out, seed, label, plain, keep, overrides, chosen, faults, procs)
+        )
     )
 
 

@@ -25,6 +25,9 @@ class Procs:
     count: int
     why: str
 
+    def __str__(self) -> str:
+        return f"{self.count} client process{'es' if self.count > 1 else ''}: {self.why}"
+
 
 def choose(scenario: Scenario, asked: int | None, *, embedded: bool, cores: int | None = None) -> Procs:
     """embedded: the engine runs on this machine, too, and is left a core. cores: of this machine, None to look.

@@ -21,6 +21,7 @@ STOPPED = {
     "interrupted": "the run was interrupted before its end",
     "time limit": "the run reached its time limit before its end",
     "engine gone": "the engine stopped taking connections before the run's end",
+    "client lost": "a client process died before the run's end",
     "failed": "the run failed before its end",
 }
 

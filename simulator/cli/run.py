@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 import uvloop
 
 from simulator.cli.arrivals import with_traces
-from simulator.cli.conduct import ENGINE_GONE, SIGNALS, Conductor, Ending
+from simulator.cli.conduct import CLIENT_LOST, ENGINE_GONE, SIGNALS, Conductor, Ending
 from simulator.cli.describe import host, versions
+from simulator.cli.procs import Procs, choose
 from simulator.cli.report import write_report
 from simulator.cli.screen import PlanningScreen, Screen
 from simulator.cli.target import Target, mask_url, open_target
 from simulator.core.scenario import Scenario, scenario_hash
 from simulator.core.scenario_file import parse
-from simulator.errors import EngineError, Interrupted, UsageError
+from simulator.errors import ClientLost, EngineError, Interrupted, UsageError
 from simulator.store.folder import RunFolder
 from simulator.store.manifest import MANIFEST
 from simulator.tokenizer import NAME as TOKENIZER
@@ -56,6 +57,7 @@ class Options:
     overrides: tuple[str, ...]
     virtual: Virtual | None = None
     faults: Path | None = None
+    procs: int | None = None
 
 
 def main(options: Options) -> int:
@@ -63,6 +65,8 @@ def main(options: Options) -> int:
     text = read_scenario(options.scenario)
     scenario = with_traces(parse(text, str(options.scenario), options.overrides), options.scenario)
     scenario = with_options(scenario, options)
+    own_engine = options.endpoint is None and (scenario.endpoint is None or options.engine is not None)
+    procs = choose(scenario, options.procs, embedded=own_engine)
     out = options.out or fresh_folder(scenario.name)
     try:
         out.mkdir(parents=True, exist_ok=True)  # before anything takes time
@@ -73,7 +77,7 @@ def main(options: Options) -> int:
     try:
         if options.virtual is not None:
             return _simulated(options, options.virtual, scenario, text, out)
-        return uvloop.run(_run(options, scenario, text, out))
+        return uvloop.run(_run(options, scenario, text, out, procs))
     finally:
         with suppress(OSError):
             out.rmdir()  # only when nothing was written
@@ -88,11 +92,14 @@ def _simulated(options: Options, virtual: Virtual, scenario: Scenario, text: str
     )  # fmt: skip
 
 
-async def _run(options: Options, scenario: Scenario, text: str, out: Path) -> int:
+async def _run(options: Options, scenario: Scenario, text: str, out: Path, procs: Procs) -> int:
     with tempfile.TemporaryDirectory(prefix="sim-engine-") as folder:
         log = Path(folder) / "engine.log"
         try:
-            target, ending = await _measure(options, scenario, text, out, log)
+            target, ending = await _measure(options, scenario, text, out, log, procs)
+        except ClientLost:
+            write_report(out, show=False)
+            raise
         finally:
             _keep_log(log, out)
     write_report(out, show=True)
@@ -102,17 +109,24 @@ async def _run(options: Options, scenario: Scenario, text: str, out: Path) -> in
     return ending.exit_code
 
 
-async def _measure(options: Options, scenario: Scenario, text: str, out: Path, log: Path) -> tuple[Target, Ending]:
+async def _measure(
+    options: Options, scenario: Scenario, text: str, out: Path, log: Path, procs: Procs
+) -> tuple[Target, Ending]:
     asked = options.endpoint, options.model, options.engine
     async with open_target(scenario, *asked, log, options.faults) as target:
+        print(procs, flush=True)
         planning = await _planning(scenario, target, options.plain) if scenario.sessions else None
         try:
-            writer = RunFolder.create(out, run_manifest(options, scenario, text, target))
-            conductor = Conductor(scenario, target, planning, writer, keep=options.keep)
+            client = {"processes": procs.count, "why": procs.why}
+            writer = RunFolder.create(out, {**run_manifest(options, scenario, text, target), "client": client})
+            conductor = Conductor(scenario, target, planning, writer, keep=options.keep, procs=procs.count)
             try:
                 async with Screen(out, plain=options.plain, stopping=lambda: bool(conductor.ending.stopped)):
                     ending = await conductor.run()
                     writer.finish(asdict(ending))
+            except ClientLost as error:
+                writer.finish({"stopped": CLIENT_LOST})
+                raise ClientLost(f"{error}; {out} holds what came before") from None
             finally:
                 writer.finish({"stopped": "failed"})
         finally:
@@ -144,6 +158,8 @@ def with_options(scenario: Scenario, options: Options) -> Scenario:
         raise UsageError("--endpoint is empty; leave it out for the embedded engine")
     if options.virtual is not None and options.endpoint is not None:
         raise UsageError("--virtual and --endpoint exclude each other: a real engine takes real time")
+    if options.virtual is not None and options.procs is not None:
+        raise UsageError("--virtual and --procs exclude each other: virtual time has no client processes")
     if options.virtual is not None and options.keep:
         raise UsageError("--virtual and --keep exclude each other: no tool is carried out, so there is no workspace")
     if options.endpoint and options.engine:
