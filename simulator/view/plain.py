@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from simulator.view.cells import clean, clock, count, percent, seconds
 from simulator.view.identity import is_emulated, is_virtual
+from simulator.view.left import left
 from simulator.view.state import LiveState
 from simulator.view.verdict import WHO
 
@@ -34,8 +35,8 @@ def progress_line(state: LiveState, now_s: float, notice: str = "") -> str:
         parts.append(f"limit {WHO[found['past'][0]]}")
     if notice:
         parts.append(clean(notice))
-    elif pulse.get("ends_s") is not None:
-        parts.append(f"{clock(pulse['ends_s'] - now_s)} left")
+    elif remains := left(state, now_s):
+        parts.append(remains)
     return "  ".join(parts)
 
 
