@@ -208,6 +208,7 @@ class Workers:
             return everything.result()
         finally:
             everything.cancel()
+            await asyncio.gather(everything, return_exceptions=True)  # unread, asyncio prints it with a traceback
 
     async def _listen(self, member: Member) -> None:
         while True:

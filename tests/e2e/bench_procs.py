@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import orjson
@@ -31,7 +32,7 @@ def measure(procs: int, requests: int, out: Path) -> str:
     pulses = [orjson.loads(line) for line in (out / "pulse.jsonl").read_bytes().splitlines()]
     summary = orjson.loads((out / "summary.json").read_bytes())
     spent = [0.0] * procs
-    for before, pulse in zip(pulses, pulses[1:], strict=False):
+    for before, pulse in pairwise(pulses):
         if window["start_s"] <= before["t_s"] and pulse["t_s"] <= window["end_s"] + 0.5:
             for index, share in enumerate(pulse["cpu_shares"] or [pulse["cpu_share"]]):
                 spent[index] += share * (pulse["t_s"] - before["t_s"])
