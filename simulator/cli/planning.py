@@ -52,6 +52,7 @@ NOT_PLANNED = {
 PLANNERS = (
     "cli/planning.py",
     "core/action.py",
+    "core/arrival.py",
     "core/normalise.py",
     "core/plan.py",
     "core/scenario.py",

@@ -118,7 +118,7 @@ class Classic:
         switched = any(isinstance(a, Propose) for a in step.actions)
         if switched:
             self._mode = "act"
-        parts = made or [texts.load(f"classic/no_tool{'_native' if self.profile.calls == 'native' else ''}.md")]
+        parts = made or [no_tool(self.profile)]
         environment = self._environment(now_unix_s, ran=ran)
         self._hear(parts + warning, tuple(files), environment, switched=switched)
         return made
@@ -176,6 +176,11 @@ class Classic:
         same += same == len(old)
         tok = sum(self.pool.tok[i] for i in sent.view[:same]) + self._tools_tok
         return tok // CACHE_BLOCK_TOK * CACHE_BLOCK_TOK
+
+
+def no_tool(profile: Profile) -> str:
+    """The answer to a reply without a call; in XML it shows once more how a call is written."""
+    return texts.load(f"classic/no_tool{'_native' if profile.calls == 'native' else ''}.md")
 
 
 def _tools(profile: Profile, setup: Setup) -> list[dict[str, Any]]:
