@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from simulator.core.certify import EMULATION_LATE_S
 from simulator.core.drift import is_drift
 from simulator.core.limit import FRONT_END
 from simulator.core.stats import ratio
@@ -116,8 +117,6 @@ REASONS: dict[str, tuple[str, str]] = {
 
 #: a negative front-end backlog below this share of what is in flight is more than sampling skew
 FOREIGN_SHARE = -0.10
-#: an emulation this late has too little CPU
-EMULATION_LATE_S = 0.020
 
 
 def _percent(share: float, digits: int = 1) -> str:

@@ -20,6 +20,8 @@ from simulator.core.window import Traffic
 LIMITS = {"loop_lag_p99_s": 0.020, "cpu_share_mean": 0.90, "lateness_share": 0.02}
 #: Pulse counts how often the loop's lag was above each
 LAG_MARKS_MS = (2, 5, 10, 20, 50, 100, 500)
+#: an emulated engine whose tokens go out later than this has too little CPU
+EMULATION_LATE_S = 0.020
 LIMITED, OK, UNKNOWN = "client-limited", "ok", "unknown"
 
 
@@ -98,8 +100,10 @@ def client(samples: Sequence[Traffic]) -> dict[str, Any]:
 
 
 def signs(health: dict[str, Any], engine: dict[str, Any] | None, part: dict[str, Any]) -> Signs:
-    """Of one kind of traffic: its health (as above), its engine gauges, its part of the summary."""
+    """Of one kind of traffic: its health (as above), its engine gauges, its part of the summary. First tokens that an
+    emulation itself sent late say nothing about its front end."""
     told = engine or {}
+    late = (told.get("emulation_lag_s") or 0.0) > EMULATION_LATE_S
     return Signs(
         client=None if health["verdict"] == UNKNOWN else tuple(health["reasons"]),
         in_flight=part["in_flight_mean"],
@@ -108,7 +112,7 @@ def signs(health: dict[str, Any], engine: dict[str, Any] | None, part: dict[str,
         waiting=told.get("waiting_mean"),
         kv_use=told.get("kv_use_mean"),
         preemptions=told.get("preemptions"),
-        outside_s=health["ttft_minus_server_s"]["p50"],
+        outside_s=None if late else health["ttft_minus_server_s"]["p50"],
         ttft_s=part["ttft_s"]["p50"],
     )
 

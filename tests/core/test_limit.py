@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.core.limit import CLIENT, ENGINE, FRONT_END, NONE, UNKNOWN, Signs, limit
+from simulator.core.record import EngineSample
 from simulator.core.summary import summarise
 
 #: 32 agents of whom 12 are in the engine, which has room
@@ -97,6 +98,16 @@ def test_a_run_says_where(running: int | None, waiting: int | None, where: str) 
     assert found["limit"]["agent"]["where"] == where and found["limit"]["synthetic"] is None
     assert found["client"]["verdict"] == "ok"
     assert ("front_end_backlog" in {w["code"] for w in found["warnings"]}) == (where == FRONT_END)
+
+
+@pytest.mark.parametrize(("lag_s", "where"), [(0.001, FRONT_END), (0.3, NONE)])
+def test_an_emulation_that_is_late_itself_does_not_accuse_its_front_end(lag_s: float, where: str) -> None:
+    slow = [reply(10.0, [(800, 1), (9_000, 1)], session=f"s{i}", server_ttft_s=0.1) for i in range(4)]
+    told = {"vllm:num_requests_running": 4.0, "vllm:num_requests_waiting": 0.0, "embedded:schedule_lag_seconds": lag_s}
+    samples = tuple(EngineSample(11.0 + t, told) for t in range(8))
+    found = summarise(run_of(*slow, windows=WINDOW, pulses=PULSES, engine=samples))
+    assert found["limit"]["agent"]["where"] == where
+    assert ("emulation_late" in {w["code"] for w in found["warnings"]}) == (lag_s > 0.02)
 
 
 def test_a_client_past_its_limits_is_where_the_limit_is() -> None:
