@@ -97,6 +97,30 @@ async def test_whole_and_streamed_replies_are_the_same_text(client, server: Serv
     assert whole.usage.completion_tokens == tokenizer.count(text) + 1, "its end counts as a token"
 
 
+async def test_a_reply_tells_its_own_times_beside_its_usage(client, server: Server) -> None:
+    """As vLLM with --enable-per-request-metrics: on the last chunk of a stream that was asked for usage, and nowhere
+    else; milliseconds that fit into one another and into what the client saw."""
+    ask: dict[str, Any] = {"model": server.params.model, "messages": say("Go on."), "max_tokens": 30}
+    ask["extra_body"] = {"ignore_eos": True}
+    loop = asyncio.get_running_loop()
+    began_s = loop.time()
+    stream = await client.chat.completions.create(**ask, stream=True, stream_options=USAGE)
+    chunks = [chunk async for chunk in stream]
+    took_ms = 1e3 * (loop.time() - began_s)
+    told = [(chunk.model_extra or {}).get("metrics") for chunk in chunks]
+    assert [each is None for each in told] == [True] * (len(told) - 1) + [False]
+    own = told[-1]
+    assert own["queue_time_ms"] >= 0 and own["time_to_first_token_ms"] > 0 and own["generation_time_ms"] > 0
+    assert own["queue_time_ms"] + own["time_to_first_token_ms"] + own["generation_time_ms"] <= took_ms
+    assert own["mean_itl_ms"] == pytest.approx(own["generation_time_ms"] / 29)
+    seconds = (own["time_to_first_token_ms"] + own["generation_time_ms"]) / 1e3
+    assert own["tokens_per_second"] == pytest.approx(30 / seconds)
+    whole = await client.chat.completions.create(**ask)
+    assert whole.model_extra["metrics"].keys() == own.keys()
+    plain = await client.chat.completions.create(**ask, stream=True)
+    assert all("metrics" not in (chunk.model_extra or {}) for chunk in [c async for c in plain])
+
+
 async def test_an_agent_s_growing_history_is_cached(client, server: Server) -> None:
     messages = say("Task. " * 500)
     shares = []
