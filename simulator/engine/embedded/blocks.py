@@ -1,4 +1,4 @@
-"""KV blocks: a fixed pool, reference counts, and a prefix cache over chained hashes with LRU eviction.
+"""Blocks: a fixed pool, reference counts, and a prefix cache over chained hashes with LRU eviction.
 
 A block is free (nobody refers to it) or in use. A free block may still be cached: it keeps its hash, can be found, and
 is evicted only when its turn in the free queue comes. This is vLLM v1's block pool in small.
@@ -7,7 +7,7 @@ is evicted only when its turn in the free queue comes. This is vLLM v1's block p
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 
 class BlockPool:
@@ -17,15 +17,15 @@ class BlockPool:
         self.n_blocks = n_blocks
         self.caching = caching
         self.refs = [0] * n_blocks
-        self.hash_of: list[bytes | None] = [None] * n_blocks
-        self.by_hash: dict[bytes, int] = {}
+        self.hash_of: list[Hashable | None] = [None] * n_blocks
+        self.by_hash: dict[Hashable, int] = {}
         self.free: OrderedDict[int, None] = OrderedDict.fromkeys(range(n_blocks))  # next to be taken first
 
     @property
     def used(self) -> int:
         return self.n_blocks - len(self.free)
 
-    def match(self, hashes: Sequence[bytes], limit: int) -> list[int]:
+    def match(self, hashes: Sequence[Hashable], limit: int) -> list[int]:
         """The cached blocks of the longest known prefix, at most `limit`. Claims nothing."""
         found: list[int] = []
         if not self.caching:
@@ -60,7 +60,7 @@ class BlockPool:
             fresh.append(block)
         return fresh
 
-    def register(self, block: int, key: bytes) -> None:
+    def register(self, block: int, key: Hashable) -> None:
         """Makes a full block findable. The first block with a hash keeps it; a twin stays private."""
         if self.caching and self.hash_of[block] is None and key not in self.by_hash:
             self.by_hash[key] = block

@@ -1,164 +1,127 @@
-"""The two YAML files of the embedded engine: engine settings (vLLM's names) and, named there, GPU and model figures."""
+"""Reading the engine's two YAML files: one may extend another, and what cannot work together is refused in words."""
 
 from __future__ import annotations
 
 import difflib
+import itertools
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
+from simulator.engine.embedded.memory import page_tok
+from simulator.engine.embedded.settings import DEFAULT_PARAMS as DEFAULT_PARAMS
+from simulator.engine.embedded.settings import PARAMS_DIR as PARAMS_DIR
+from simulator.engine.embedded.settings import EngineParams as EngineParams
+from simulator.engine.embedded.settings import FileModel as FileModel
+from simulator.engine.embedded.settings import FrontEndCosts as FrontEndCosts
+from simulator.engine.embedded.settings import Hardware as Hardware
+from simulator.engine.embedded.settings import Reply as Reply
+from simulator.engine.embedded.settings import Shape as Shape
 from simulator.errors import UsageError
 
-PARAMS_DIR = Path(__file__).resolve().parent.parent / "params"
-DEFAULT_PARAMS = PARAMS_DIR / "top.yaml"
-
-Share = Annotated[float, Field(gt=0, le=1)]
-Positive = Annotated[float, Field(gt=0)]
-NotNegative = Annotated[float, Field(ge=0)]
-Count = Annotated[int, Field(ge=1)]
-
-
-class FileModel(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Gpu(FileModel):
-    memory_bytes: Count
-    reserve_bytes: int = Field(ge=0)
-    bandwidth_bytes_per_s: Positive
-    flops_per_s: Positive
-
-
-class Shape(FileModel):
-    """A hybrid's shape, as in its config.json. layers: M mamba, E experts, * attention, one letter a layer."""
-
-    layers: str = Field(pattern=r"^[ME*]+$")
-    draft_layers: str = Field(pattern=r"^[E*]*$")
-    hidden: Count
-    vocab: Count
-    attention_heads: Count
-    kv_heads: Count
-    head_dim: Count
-    mamba_heads: Count
-    mamba_head_dim: Count
-    mamba_groups: Count
-    mamba_state: Count
-    mamba_conv: Count
-    mamba_chunk: Count
-    experts: Count
-    experts_per_tok: Count
-    expert_hidden: Count
-    shared_expert_hidden: Count
-    weight_bytes: Positive
-    kv_bytes: Positive
-
-
-class StateBandwidth(FileModel):
-    triton: Share
-    flashinfer: Share
-
-
-class Efficiency(FileModel):
-    dense_bandwidth: Share
-    expert_bandwidth: Share
-    kv_bandwidth: Share
-    dense_flops: Share
-    expert_flops: Share
-    attention_flops: Share
-    scan_flops: Share
-    state_bandwidth: StateBandwidth
-
-
-class StepOverhead(FileModel):
-    launch_s: NotNegative
-    draft_launch_s: NotNegative
-    sample_passes: NotNegative
-
-
-class Host(FileModel):
-    base_s: NotNegative
-    per_seq_s: NotNegative
-    per_draft_s: NotNegative
-
-
-class FrontEndCosts(FileModel):
-    """CPU seconds of an API process: see frontend.py. redecode_s_per_prompt_tok: what a token that cannot be decoded
-    alone costs for each token of its prompt."""
-
-    per_request_s: NotNegative
-    tokenise_s_per_tok: NotNegative
-    per_chunk_s: NotNegative
-    detokenise_s_per_tok: NotNegative
-    redecode_s_per_prompt_tok: NotNegative
-
-
-class Hardware(FileModel):
-    name: str
-    gpu: Gpu
-    model: Shape
-    efficiency: Efficiency
-    step: StepOverhead
-    host: Host
-    front_end: FrontEndCosts
-
-
-class Reply(FileModel):
-    """Length of a reply without a forced length: log-normal, tokens."""
-
-    median_tok: Count
-    sigma: NotNegative
-    max_tok: Count
-
-
-class EngineParams(FileModel):
-    """vLLM's flags, by vLLM's names. num_gpu_blocks: None derives it from the GPU's memory. undecodable_share: of the
-    generated tokens, those that an incremental detokeniser cannot decode alone, as with random weights."""
-
-    hardware: Hardware
-    model: str
-    max_model_len: Count
-    max_num_seqs: Count
-    max_num_batched_tokens: Count
-    block_size: Count
-    enable_prefix_caching: bool
-    gpu_memory_utilization: Share
-    async_scheduling: bool
-    num_speculative_tokens: int = Field(ge=0, le=16)
-    acceptance_length: float = Field(ge=1)
-    mamba_backend: Literal["triton", "flashinfer"]
-    mamba_ssm_cache_dtype: Literal["float32", "float16"]
-    reply: Reply
-    api_server_count: Count = 1
-    undecodable_share: float = Field(default=0.0, ge=0, le=1)
-    num_gpu_blocks: Count | None = None
-    faults: str | None = None
+#: tokens of an attention page where nothing else decides: vLLM's default
+BLOCK_TOK = 16
 
 
 def load_params(path: Path | None = None) -> EngineParams:
     """Reads engine settings and the hardware file that they name (relative to the settings' folder, else to the
     shipped ones). Raises UsageError that names the file and key."""
     path = path or DEFAULT_PARAMS
-    raw = read_yaml(path)
+    raw = read_extended(path)
     named = raw.get("hardware")
     if not isinstance(named, str):
         raise UsageError(f"{path}: 'hardware' must name a hardware file, such as h200_30b_a3b.yaml")
-    beside = path.parent / named
-    hardware_path = beside if beside.exists() else PARAMS_DIR / named
-    raw["hardware"] = validate(Hardware, read_yaml(hardware_path), hardware_path)
-    params = validate(EngineParams, raw, path)
-    if params.acceptance_length > params.num_speculative_tokens + 1:
-        raise UsageError(
-            f"{path}: acceptance_length {params.acceptance_length} is more than {params.num_speculative_tokens} drafts "
-            "and the one certain token can give; lower it or raise num_speculative_tokens"
-        )
-    if params.max_num_batched_tokens < params.max_num_seqs * (1 + params.num_speculative_tokens):
+    raw["hardware"] = load_hardware(beside(path, named))
+    return finish(raw, path)
+
+
+def load_hardware(path: Path) -> Hardware:
+    return validate(Hardware, read_extended(path), path)
+
+
+def finish(raw: dict[str, Any], path: Path) -> EngineParams:
+    """Settings whose `hardware` is read already; derives what was left out and checks what must fit together."""
+    derived = "block_size" not in raw
+    params = validate(EngineParams, {"block_size": BLOCK_TOK, **raw}, path)
+    shape, drafts = params.hardware.model, params.num_speculative_tokens
+    if "M" in shape.layers:
+        page = page_tok(shape, params.mamba_ssm_cache_dtype, params.mamba_cache_mode)
+        if not derived and params.block_size < page:
+            raise UsageError(
+                f"{path}: block_size {params.block_size} is smaller than a recurrent state's page, {page} tokens of "
+                "this model; leave block_size out"
+            )
+        if derived:
+            params = params.model_copy(update={"block_size": page})
+        if params.enable_prefix_caching and params.mamba_cache_mode == "none":
+            raise UsageError(
+                f"{path}: with mamba_cache_mode none no recurrent state is kept and nothing could ever hit; choose "
+                "align or all, or set enable_prefix_caching: false"
+            )
+    if drafts and not shape.draft_layers:
+        raise UsageError(f"{path}: the model has no draft_layers; set num_speculative_tokens: 0")
+    _check_acceptance(params, path)
+    if params.max_num_batched_tokens < params.max_num_seqs * (1 + drafts):
         raise UsageError(
             f"{path}: max_num_batched_tokens {params.max_num_batched_tokens} is less than one decode step of "
             f"max_num_seqs x (1 + drafts); raise it or lower max_num_seqs"
         )
     return params
+
+
+def _check_acceptance(params: EngineParams, path: Path) -> None:
+    rates, drafts = params.acceptance_rates, params.num_speculative_tokens
+    if params.acceptance_length > drafts + 1:
+        raise UsageError(
+            f"{path}: acceptance_length {params.acceptance_length} is more than {drafts} drafts "
+            "and the one certain token can give; lower it or raise num_speculative_tokens"
+        )
+    if not rates:
+        return
+    if params.acceptance_length != 1:
+        raise UsageError(f"{path}: acceptance_length and acceptance_rates say the same thing; leave one of them out")
+    if len(rates) != drafts:
+        raise UsageError(f"{path}: acceptance_rates has {len(rates)} values for {drafts} drafts; give one for each")
+    if any(later > earlier for earlier, later in itertools.pairwise(rates)):
+        raise UsageError(
+            f"{path}: acceptance_rates must not rise: the second draft is accepted only where the first was (each rate "
+            "counts all rounds)"
+        )
+
+
+def beside(path: Path, named: str) -> Path:
+    """The file `named` in `path`'s folder, else the shipped one."""
+    near = path.parent / named
+    return near if near.exists() else PARAMS_DIR / named
+
+
+def read_extended(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """The mapping of a file, laid over that of the file which its `extends` names, if any; mappings inside are merged,
+    anything else replaces. A key set to null is taken away."""
+    raw = read_yaml(path)
+    named = raw.pop("extends", None)
+    if named is None:
+        return raw
+    if not isinstance(named, str):
+        raise UsageError(f"{path}: 'extends' must name a file, such as baseline.yaml")
+    base = beside(path, named)
+    if base.resolve() in (each.resolve() for each in (*seen, path)):
+        raise UsageError(f"{path}: extends {named}, which extends this file again; end the circle")
+    return merged(read_extended(base, (*seen, path)), raw)
+
+
+def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    out = dict(base)
+    for key, value in over.items():
+        if value is None:
+            out.pop(key, None)
+        elif isinstance(value, dict) and isinstance(out.get(key), dict):
+            out[key] = merged(out[key], value)
+        else:
+            out[key] = value
+    return out
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

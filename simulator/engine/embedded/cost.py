@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from simulator.engine.embedded.config import EngineParams, Shape
-
-STATE_BYTES = {"float32": 4, "float16": 2}
+from simulator.engine.embedded.memory import Layout, kv_bytes_per_tok, state_bytes
+from simulator.engine.embedded.settings import EngineParams, Shape
 
 
 @dataclass(slots=True)
@@ -56,6 +55,7 @@ class Weights:
 
     mamba: int
     attention: int
+    mlp: int
     shared: int
     expert: int  # one expert of one layer
     lm_head: int
@@ -69,12 +69,14 @@ class Weights:
         queries = shape.attention_heads * shape.head_dim
         keys = shape.kv_heads * shape.head_dim
         attention = shape.hidden * (2 * queries + 2 * keys)
-        expert = 2 * shape.hidden * shape.expert_hidden
-        shared = 2 * shape.hidden * shape.shared_expert_hidden + shape.hidden * shape.experts
+        matrices = 3 if shape.gated else 2
+        expert = matrices * shape.hidden * shape.expert_hidden
+        mlp = matrices * shape.hidden * shape.mlp_hidden
+        shared = matrices * shape.hidden * shape.shared_expert_hidden + shape.hidden * shape.experts
         lm_head = shape.hidden * shape.vocab
-        n_m, n_e, n_a = (shape.layers.count(kind) for kind in "ME*")
-        total = n_m * mamba + n_a * attention + n_e * (shared + shape.experts * expert) + 2 * lm_head
-        return cls(n_m * mamba, n_a * attention, n_e * shared, expert, lm_head, total)
+        n_m, n_e, n_a, n_d = (shape.layers.count(kind) for kind in "ME*-")
+        total = n_m * mamba + n_a * attention + n_d * mlp + n_e * (shared + shape.experts * expert) + 2 * lm_head
+        return cls(n_m * mamba, n_a * attention, n_d * mlp, n_e * shared, expert, lm_head, total)
 
 
 class CostModel:
@@ -85,109 +87,92 @@ class CostModel:
         shape, eff, gpu = hardware.model, hardware.efficiency, hardware.gpu
         self.params = params
         self.shape = shape
-        self.weights = Weights.of(shape)
+        self.weights = w = Weights.of(shape)
+        self.layout = Layout.of(params, w.total)
         self.drafts = params.num_speculative_tokens
-        self.kv_bytes_per_tok = shape.layers.count("*") * 2 * shape.kv_heads * shape.head_dim * shape.kv_bytes
-        inner = shape.mamba_heads * shape.mamba_head_dim
-        conv = (inner + 2 * shape.mamba_groups * shape.mamba_state) * (shape.mamba_conv - 1) * shape.weight_bytes
-        ssm = inner * shape.mamba_state * STATE_BYTES[params.mamba_ssm_cache_dtype]
-        self.state_bytes_per_seq = shape.layers.count("M") * (ssm + conv)
-        self._bandwidth = gpu.bandwidth_bytes_per_s
-        self._state_rate: float = self._bandwidth * getattr(eff.state_bandwidth, params.mamba_backend)
+        self.kv_bytes_per_tok = shape.layers.count("*") * kv_bytes_per_tok(shape)
+        self.state_bytes_per_seq = shape.layers.count("M") * state_bytes(shape, params.mamba_ssm_cache_dtype)
+        # what a step needs of all this, as seconds of one unit of work
+        bandwidth, flops = gpu.bandwidth_bytes_per_s, gpu.flops_per_s
+        self._n_experts = shape.layers.count("E")
+        self._untouched = 1.0 - shape.experts_per_tok / shape.experts if shape.experts else 1.0
+        self._dense_byte_s = shape.weight_bytes / (bandwidth * eff.dense_bandwidth)
+        self._dense_flop_s = 2.0 / (flops * eff.dense_flops)
+        self._body = w.mamba + w.attention + w.mlp + w.shared
+        self._expert_read_s = w.expert * shape.weight_bytes / (bandwidth * eff.expert_bandwidth)
+        self._expert_tok_s = 2.0 * shape.experts_per_tok * w.expert / (flops * eff.expert_flops)
+        self._kv_tok_s = self.kv_bytes_per_tok / (bandwidth * eff.kv_bandwidth)
+        n_a = shape.layers.count("*")
+        self._pair_s = 4.0 * shape.attention_heads * shape.head_dim * n_a / (flops * eff.attention_flops)
+        self._state_move_s = self.state_bytes_per_seq / (bandwidth * getattr(eff.state_bandwidth, params.mamba_backend))
         # chunked scan: scores and outputs inside a chunk, then the chunk's state in and out
+        inner = shape.mamba_heads * shape.mamba_head_dim
         within = 2 * shape.mamba_chunk * (shape.mamba_groups * shape.mamba_state + inner)
-        self._scan_flops_per_tok = shape.layers.count("M") * (within + 4 * inner * shape.mamba_state)
+        scan_flops = shape.layers.count("M") * (within + 4 * inner * shape.mamba_state)
+        self._scan_tok_s = scan_flops / (flops * eff.scan_flops)
+        self._row_s = shape.vocab * 4 / (bandwidth * eff.dense_bandwidth)
+        self._draft_attention = shape.draft_layers.count("*") / n_a
+        self._draft_experts = shape.draft_layers.count("E")
+        self._draft_body = self._draft_weights()
+
+    def _draft_weights(self) -> int:
+        """Of one draft pass, without its experts and the head: attention, the projection of two hidden states, MLPs."""
+        shape = self.shape
+        queries, keys = shape.attention_heads * shape.head_dim, shape.kv_heads * shape.head_dim
+        body = shape.draft_layers.count("*") * shape.hidden * 2 * (queries + keys) + 2 * shape.hidden * shape.hidden
+        matrices = 3 if shape.gated else 2
+        body += shape.draft_layers.count("E") * matrices * shape.hidden * shape.shared_expert_hidden
+        return body + shape.draft_layers.count("-") * matrices * shape.hidden * shape.mlp_hidden
 
     def kv_blocks(self) -> int:
-        """Blocks of `block_size` tokens that fit beside weights, activations and the recurrent state of max_num_seqs
-        sequences (1 + drafts states each, one more with prefix caching, as vLLM keeps them)."""
-        params, gpu = self.params, self.params.hardware.gpu
-        if params.num_gpu_blocks is not None:
-            return params.num_gpu_blocks
-        states = params.max_num_seqs * (1 + self.drafts + params.enable_prefix_caching)
-        weight_bytes = self.weights.total * self.shape.weight_bytes
-        free = gpu.memory_bytes * params.gpu_memory_utilization - gpu.reserve_bytes - weight_bytes
-        free -= states * self.state_bytes_per_seq
-        return max(0, int(free // (self.kv_bytes_per_tok * params.block_size)))
+        """Blocks of the pool that sequences' KV pages and recurrent states share."""
+        return self.layout.n_blocks
 
     def distinct_experts(self, tokens: float) -> float:
         """Expected number of a layer's experts that `tokens` tokens touch, each choosing independently."""
-        share = self.shape.experts_per_tok / self.shape.experts
-        return self.shape.experts * (1.0 - math.pow(1.0 - share, tokens))
+        return self.shape.experts * (1.0 - math.pow(self._untouched, tokens))
 
     def step(self, work: StepWork) -> StepCost:
+        step, host = self.params.hardware.step, self.params.hardware.host
         decode_tok = work.decode_seqs * (1 + self.drafts)
         tokens = work.prefill_tok + decode_tok
         rows = decode_tok + work.prefill_done
-        dense_s = self._dense_s(tokens, rows)
-        experts_s = self._experts_s(self.shape.layers.count("E"), tokens)
-        attention_s = self._attention_s(work)
-        state_s = self._state_s(work)
-        sampling_s = self._sampling_s(rows, self.params.hardware.step.sample_passes)
-        drafts_s = self._drafts_s(tokens, work.decode_seqs + work.prefill_done, work)
-        launch_s = self.params.hardware.step.launch_s
-        gpu_s = dense_s + experts_s + attention_s + state_s + sampling_s + drafts_s + launch_s
-        host = self.params.hardware.host
+        dense_s = self._dense_s(self._body, tokens, rows)
+        experts_s = self._experts_s(self._n_experts, tokens)
+        context_tok = work.prefill_context_tok + work.decode_context_tok
+        pairs = work.prefill_pairs + work.decode_context_tok * (1 + self.drafts)
+        attention_s = max(context_tok * self._kv_tok_s, pairs * self._pair_s)
+        # decode reads a sequence's state once and writes one for each token that may be accepted; a prefill chunk reads
+        # and writes it once around its scan
+        moves = work.decode_seqs * (2 + self.drafts) + work.prefill_seqs * 2
+        state_s = moves * self._state_move_s + work.prefill_tok * self._scan_tok_s
+        sampling_s = rows * self._row_s * step.sample_passes
+        drafts_s = self._drafts_s(tokens, work, attention_s) if self.drafts else 0.0
+        gpu_s = dense_s + experts_s + attention_s + state_s + sampling_s + drafts_s + step.launch_s
         seqs = work.decode_seqs + work.prefill_seqs
         host_s = host.base_s + seqs * host.per_seq_s + work.decode_seqs * self.drafts * host.per_draft_s
         total_s = max(gpu_s, host_s) if self.params.async_scheduling else gpu_s + host_s
-        return StepCost(dense_s, experts_s, attention_s, state_s, sampling_s, drafts_s, launch_s, host_s, total_s)
+        return StepCost(dense_s, experts_s, attention_s, state_s, sampling_s, drafts_s, step.launch_s, host_s, total_s)
 
-    def _dense_s(self, tokens: float, rows: float) -> float:
-        eff, w = self.params.hardware.efficiency, self.weights
-        body = w.mamba + w.attention + w.shared
-        read = (body + w.lm_head) * self.shape.weight_bytes / (self._bandwidth * eff.dense_bandwidth)
-        flops = 2.0 * (tokens * body + rows * w.lm_head)
-        return max(read, flops / (self.params.hardware.gpu.flops_per_s * eff.dense_flops))
+    def _dense_s(self, body: int, tokens: float, rows: float) -> float:
+        head = self.weights.lm_head
+        return max((body + head) * self._dense_byte_s, (tokens * body + rows * head) * self._dense_flop_s)
 
     def _experts_s(self, layers: int, tokens: float) -> float:
-        eff, shape = self.params.hardware.efficiency, self.shape
-        expert = self.weights.expert
-        read = layers * self.distinct_experts(tokens) * expert * shape.weight_bytes
-        flops = 2.0 * layers * tokens * shape.experts_per_tok * expert
-        return max(
-            read / (self._bandwidth * eff.expert_bandwidth),
-            flops / (self.params.hardware.gpu.flops_per_s * eff.expert_flops),
-        )
-
-    def _attention_s(self, work: StepWork) -> float:
-        eff, shape = self.params.hardware.efficiency, self.shape
-        context_tok = work.prefill_context_tok + work.decode_context_tok
-        read_s = context_tok * self.kv_bytes_per_tok / (self._bandwidth * eff.kv_bandwidth)
-        pairs = work.prefill_pairs + work.decode_context_tok * (1 + self.drafts)
-        flops = 4.0 * pairs * shape.attention_heads * shape.head_dim * shape.layers.count("*")
-        return max(read_s, flops / (self.params.hardware.gpu.flops_per_s * eff.attention_flops))
-
-    def _state_s(self, work: StepWork) -> float:
-        """Decode reads a sequence's state once and writes one for each token that may be accepted; a prefill chunk
-        reads and writes it once around its scan."""
-        moves = work.decode_seqs * (2 + self.drafts) + work.prefill_seqs * 2
-        scan_rate = self.params.hardware.gpu.flops_per_s * self.params.hardware.efficiency.scan_flops
-        return moves * self.state_bytes_per_seq / self._state_rate + work.prefill_tok * (
-            self._scan_flops_per_tok / scan_rate
-        )
-
-    def _sampling_s(self, rows: float, passes: float) -> float:
-        eff = self.params.hardware.efficiency
-        return rows * self.shape.vocab * 4 * passes / (self._bandwidth * eff.dense_bandwidth)
-
-    def _drafts_s(self, tokens: float, seqs: int, work: StepWork) -> float:
-        """The first draft pass runs over all the step's tokens, each later one over a token a sequence."""
-        if not self.drafts:
+        if not layers:
             return 0.0
-        eff, shape, hardware = self.params.hardware.efficiency, self.shape, self.params.hardware
-        n_a, n_e = shape.draft_layers.count("*"), shape.draft_layers.count("E")
-        queries, keys = shape.attention_heads * shape.head_dim, shape.kv_heads * shape.head_dim
-        body = n_a * shape.hidden * 2 * (queries + keys) + 2 * shape.hidden * shape.hidden
-        body += n_e * 2 * shape.hidden * shape.shared_expert_hidden
-        later = StepWork(decode_seqs=work.decode_seqs, decode_context_tok=work.decode_context_tok)
-        total: float = 0.0
-        for each in range(self.drafts):
-            n = tokens if each == 0 else float(seqs)
-            read = (body + self.weights.lm_head) * shape.weight_bytes / (self._bandwidth * eff.dense_bandwidth)
-            flops = 2.0 * (n * body + seqs * self.weights.lm_head)
-            total += max(read, flops / (hardware.gpu.flops_per_s * eff.dense_flops))
-            total += self._experts_s(n_e, n)
-            total += self._attention_s(work if each == 0 else later) * n_a / max(1, shape.layers.count("*"))
-            total += self._sampling_s(seqs, 1.0) + hardware.step.draft_launch_s
-        return total
+        return layers * max(self.distinct_experts(tokens) * self._expert_read_s, tokens * self._expert_tok_s)
+
+    def _drafts_s(self, tokens: float, work: StepWork, attention_s: float) -> float:
+        """The first draft pass runs over all the step's tokens, each later one over a token a sequence."""
+        seqs = work.decode_seqs + work.prefill_done
+        later = work.decode_context_tok
+        later_attention_s = max(later * self._kv_tok_s, later * (1 + self.drafts) * self._pair_s)
+        every_s = seqs * self._row_s + self.params.hardware.step.draft_launch_s
+        first_s = self._dense_s(self._draft_body, tokens, seqs) + self._experts_s(self._draft_experts, tokens)
+        first_s += attention_s * self._draft_attention
+        if self.drafts == 1:
+            return first_s + every_s
+        later_s = self._dense_s(self._draft_body, seqs, seqs) + self._experts_s(self._draft_experts, seqs)
+        later_s += later_attention_s * self._draft_attention
+        return first_s + (self.drafts - 1) * later_s + self.drafts * every_s

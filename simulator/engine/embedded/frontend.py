@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from simulator.engine.embedded.config import EngineParams
 from simulator.engine.embedded.request import Request
+from simulator.engine.embedded.settings import EngineParams
 
 
 class FrontEnd:
@@ -50,7 +50,7 @@ class FrontEnd:
         work_s += redecoded_tok * self._again_s
         self.busy_s += work_s
         each_s, free_s, out_s = work_s / min(self.count, max(1, n_streams)), self._free_s, now_s
-        order = range(self.count)
+        order = list(range(self.count))
         if n_streams < self.count:  # fewer streams than processes: those that are free first
             order = sorted(order, key=free_s.__getitem__)[:n_streams]
         for n in order:

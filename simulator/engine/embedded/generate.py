@@ -60,6 +60,7 @@ class Generator:
             hashes=prompt.hashes,
             rest=prompt.tail + reply.ids,
             arrival_s=asyncio.get_running_loop().time(),
+            stops=reply.finish == "stop",
             prefill_factor=fault.factor if fault is not None and fault.kind == "slow_prefill" else 1.0,
         )
         if not ask.stream:

@@ -27,6 +27,7 @@ from simulator.engine.embedded.request import ID_BYTES, block_hash
 IM_START, IM_END = 10, 11  # ids of the model family's turn markers
 Ids = npt.NDArray[np.int32]
 MAX_NODES = 100_000
+MAX_TAIL_BYTES = 192_000_000  # of all nodes: a hybrid's blocks are large, so are the partial ones
 MAX_CACHED_TOK = 64_000_000  # 256 MB of ids
 
 
@@ -86,6 +87,7 @@ class Prompts:
 
     def __init__(self, block_size: int) -> None:
         self.block_size = block_size
+        self._most_nodes = min(MAX_NODES, MAX_TAIL_BYTES * 2 // (block_size * ID_BYTES))  # half a block on average
         self._encoding: tiktoken.Encoding = tokenizer.load()
         self._nodes: OrderedDict[bytes, _Node] = OrderedDict()
         self._ids: OrderedDict[bytes, Ids] = OrderedDict()
@@ -129,7 +131,7 @@ class Prompts:
             self._nodes[opened.chain_keys[n]] = node
         for key, ids in fresh.items():
             self._remember(key, ids)
-        while len(self._nodes) > MAX_NODES:
+        while len(self._nodes) > self._most_nodes:
             self._nodes.popitem(last=False)
         end = self._extend(node, self._opening) if generation else node
         return Prompt(end.n_tok, end.hashes(), end.tail)

@@ -24,7 +24,8 @@ class Request:
 
     hashes: chained hashes of the prompt's full blocks; replies extend it as their blocks fill. rest: int32 bytes of
     the prompt's last, partial block and of the reply. reply_tok >= 1: tokens to generate. prefill_factor: a fault may
-    make this prompt's tokens cost more. Times are on the caller's clock; NaN until reached.
+    make this prompt's tokens cost more. stops: it will end by a stop token, which nobody can know beforehand. Times are
+    on the caller's clock; NaN until reached.
     """
 
     key: str
@@ -34,12 +35,20 @@ class Request:
     rest: bytes
     arrival_s: float
     prefill_factor: float = 1.0
+    stops: bool = False
     status: str = WAITING
+    decoding: bool = False  # its prompt is computed
+    order: int = -1  # of its admission
     computed_tok: int = 0
     emitted_tok: int = 0
     cached_tok: int = -1  # tokens of the first admission's cache hit; -1 before it
-    blocks: list[int] = field(default_factory=list)
-    n_registered: int = 0
+    blocks: list[int] = field(default_factory=list)  # of the pool, one for each block_tok tokens of KV
+    live: list[int] = field(default_factory=list)  # of the pool: the running recurrent state, and one for each draft
+    saved: list[int] = field(default_factory=list)  # of the pool: states kept at block boundaries
+    room_tok: int = 0  # tokens that `blocks` has room for
+    n_registered: int = 0  # blocks that are findable
+    n_states: int = 0  # block boundaries passed, as far as states go: the last saved state is of this one
+    to_turn: bool = False  # the running state has been saved and must go on in fresh blocks
     n_prompt_blocks: int = 0
     preemptions: int = 0
     scheduled_s: float = float("nan")
@@ -58,7 +67,8 @@ class Request:
 @dataclass(slots=True)
 class Counters:
     """Since the start. drafts: draft rounds; accepted: draft tokens accepted; per_pos[i]: rounds that accepted the
-    i-th. computed_prompt_tok: prompt (and recomputed) tokens that a step really computed."""
+    i-th. wasted: decode slots of replies that had ended, planned before that was known. computed_prompt_tok: prompt
+    (and recomputed) tokens that a step really computed."""
 
     steps: int = 0
     busy_s: float = 0.0
@@ -71,12 +81,14 @@ class Counters:
     drafts: int = 0
     draft_tok: int = 0
     accepted: int = 0
+    wasted: int = 0
     per_pos: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
 class StepPlan:
-    """One step, scheduled at start_s and done at end_s. prefills: (request, tokens of its chunk)."""
+    """One step, scheduled at start_s and done at end_s. prefills: (request, tokens of its chunk). wasted: sequences
+    that decode in vain, their replies having ended in the step before."""
 
     start_s: float
     end_s: float
@@ -84,6 +96,7 @@ class StepPlan:
     work: StepWork
     prefills: list[tuple[Request, int]]
     decodes: list[Request]
+    wasted: int = 0
 
     @property
     def tokens(self) -> int:

@@ -4,56 +4,71 @@
 The server calls them in real time, tests and capacity questions in virtual time:
 
     running requests first, in order of admission, then the waiting queue, first come first served; prompts in chunks
-    under max_num_batched_tokens; a request that finds no KV block preempts the youngest running one, which later
-    starts again from its cached blocks (recompute).
+    under max_num_batched_tokens; a request that finds no block preempts the youngest running one, which later starts
+    again from its cached blocks (recompute).
+
+With asynchronous scheduling a step is planned while the one before it runs, so what that one brings is not known yet:
+who arrives during it waits for the step after next, and a reply that ends unforeseen (a stop token, an accepted draft)
+is decoded once more in vain. Its blocks and its place in the batch come free a step later in any case.
 """
 
 from __future__ import annotations
 
 import random
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable
 
-from simulator.engine.embedded.blocks import BlockPool
+from simulator.engine.embedded.batch import Batch
+from simulator.engine.embedded.cache import Cache
 from simulator.engine.embedded.config import EngineParams
 from simulator.engine.embedded.cost import NO_COST, CostModel, StepWork
+from simulator.engine.embedded.drafts import at_least
 from simulator.engine.embedded.request import (
     ABORTED,
     FINISHED,
-    ID_BYTES,
     PREEMPTED,
     RUNNING,
     WAITING,
     Counters,
     Request,
     StepPlan,
-    block_hash,
 )
 from simulator.errors import UsageError
 
 
 class Scheduler:
-    """All state is open to reading: waiting, running, pool, counters. Raises UsageError when the KV pool cannot hold
-    one request of max_model_len."""
+    """All state is open to reading: waiting, running, leaving (ended, blocks not yet back), pool, counters. Raises
+    UsageError when the pool cannot hold one request of max_model_len."""
 
     def __init__(self, params: EngineParams, *, seed: int = 0) -> None:
         self.params = params
         self.cost = CostModel(params)
-        n_blocks = self.cost.kv_blocks()
-        lookahead = params.max_model_len + params.num_speculative_tokens
-        if n_blocks * params.block_size < lookahead:
+        layout, drafts = self.cost.layout, params.num_speculative_tokens
+        needed = layout.most_blocks(params.max_model_len + drafts)
+        if layout.n_blocks < needed:
             raise UsageError(
-                f"KV cache of {n_blocks} blocks of {params.block_size} tokens cannot hold one request of max_model_len "
-                f"{params.max_model_len}; lower max_model_len or max_num_seqs, or raise gpu_memory_utilization"
+                f"KV cache of {layout.n_blocks} blocks of {layout.block_tok} tokens cannot hold one request of "
+                f"max_model_len {params.max_model_len}, which needs {needed} with its recurrent states; lower "
+                "max_model_len, or raise gpu_memory_utilization"
             )
-        self.pool = BlockPool(n_blocks, caching=params.enable_prefix_caching)
+        caching, most_tok = params.enable_prefix_caching, params.max_num_batched_tokens
+        self.cache = Cache(layout, caching=caching, drafts=drafts, most_tok=most_tok)
+        self.pool = self.cache.pool
         self.waiting: deque[Request] = deque()
-        self.running: list[Request] = []
-        self.counters = Counters(per_pos=[0] * params.num_speculative_tokens)
-        self._at_least = acceptance(params.num_speculative_tokens, params.acceptance_length)
+        self.batch = Batch(self.cache, most_new=1 + drafts, overlapped=params.async_scheduling)
+        self.counters = Counters(per_pos=[0] * drafts)
+        self.at_least = at_least(params)
+        self._round = 1 + drafts
         self._draw: Callable[[], float] = random.Random(seed).random
         self._previous: StepPlan | None = None
+
+    @property
+    def running(self) -> list[Request]:
+        return self.batch.running
+
+    @property
+    def leaving(self) -> list[Request]:
+        return self.batch.leaving
 
     @property
     def has_work(self) -> bool:
@@ -72,10 +87,10 @@ class Scheduler:
         if request.status in (FINISHED, ABORTED):
             return False
         if request.status == RUNNING:
-            self.running.remove(request)
+            self.batch.remove(request)
         else:
             self.waiting.remove(request)
-        self._free(request)
+        self.cache.free(request)
         request.status = ABORTED
         return True
 
@@ -83,8 +98,14 @@ class Scheduler:
         """Plans the step that starts at now_s; None when there is nothing to compute. `complete` must follow."""
         plan = StepPlan(now_s, now_s, NO_COST, StepWork(), [], [])
         horizon_s = self._horizon_s(now_s)
-        budget, preempted = self._schedule_running(plan, self.params.max_num_batched_tokens)
-        if not preempted:
+        self.batch.next_step()
+        budget = self.params.max_num_batched_tokens - self.batch.plan_in_vain(plan)
+        preempted = False
+        if not self.batch.plan_decodes(plan, budget):
+            budget, preempted = self._schedule_running(plan, budget)
+        else:
+            budget -= len(plan.decodes) * self._round
+        if self.waiting and not preempted:
             self._schedule_waiting(plan, budget, horizon_s)
         if not plan.decodes and not plan.prefills:
             self._previous = None
@@ -97,58 +118,69 @@ class Scheduler:
     def complete(self, plan: StepPlan) -> list[tuple[Request, int]]:
         """Applies the step: (request, new tokens) for each that got some, in scheduling order. A request whose
         `emitted_tok` reached `reply_tok` is finished and has left."""
-        counters = self.counters
+        counters, end_s = self.counters, plan.end_s
         counters.steps += 1
         counters.busy_s += plan.cost.total_s
-        emissions: list[tuple[Request, int]] = []
-        emit = emissions.append
-        draw, at_least, drafts = self._draw, self._at_least, self.params.num_speculative_tokens
-        per_pos = counters.per_pos
-        for request in plan.decodes:
-            if request.status != RUNNING:
-                continue
-            new = 1
-            if drafts:
-                luck = draw()
-                while new <= drafts and luck < at_least[new - 1]:
-                    per_pos[new - 1] += 1
-                    new += 1
-                counters.drafts += 1
-                counters.accepted += new - 1
-            new = min(new, request.reply_tok - request.emitted_tok)
-            request.computed_tok += new
-            request.emitted_tok += new
-            emit((request, new))
-        counters.draft_tok = counters.drafts * drafts
+        counters.wasted += plan.wasted
+        self.batch.let_go()
+        emissions, ended = self._complete_decodes(plan.decodes, end_s)
         for request, n in plan.prefills:
             if request.status != RUNNING:
                 continue
             request.computed_tok += n
             counters.computed_prompt_tok += n
+            self.cache.save_states(request, exact=False)
             if request.computed_tok == request.prompt_tok + request.emitted_tok:
-                if request.emitted_tok == 0:
-                    counters.prompt_tok += request.prompt_tok
-                request.emitted_tok += 1
-                emit((request, 1))
-        self._finish(emissions, plan.end_s)
+                self._first_token(request, end_s)
+                emissions.append((request, 1))
+                if request.emitted_tok == request.reply_tok:
+                    ended.append((request, 1))
+        if ended:
+            self.batch.finish(ended)
         return emissions
 
-    def _finish(self, emissions: list[tuple[Request, int]], now_s: float) -> None:
-        ended = False
-        for request, new in emissions:
-            self.counters.generated_tok += new
-            if request.emitted_tok == new:
-                request.first_s = now_s
-            else:
-                request.gap_s = now_s - request.last_s
-            request.last_s = now_s
-            if request.emitted_tok == request.reply_tok:
-                self._register(request, request.computed_tok)
-                self._free(request)
-                request.status = FINISHED
-                ended = True
-        if ended:
-            self.running = [request for request in self.running if request.status == RUNNING]
+    def _complete_decodes(
+        self, decodes: list[Request], end_s: float
+    ) -> tuple[list[tuple[Request, int]], list[tuple[Request, int]]]:
+        counters, draw, chances = self.counters, self._draw, self.at_least
+        emissions, ended = [], []
+        drafts, per_pos, total = self._round - 1, counters.per_pos, 0
+        for request in decodes:
+            if request.status != RUNNING:
+                continue
+            new = 1
+            if drafts:
+                luck = draw()
+                while new <= drafts and luck < chances[new - 1]:
+                    per_pos[new - 1] += 1
+                    new += 1
+                counters.drafts += 1
+                counters.accepted += new - 1
+            left = request.reply_tok - request.emitted_tok
+            if new >= left:
+                new = left
+                ended.append((request, new))
+            request.computed_tok += new
+            request.emitted_tok += new
+            request.gap_s = end_s - request.last_s
+            request.last_s = end_s
+            total += new
+            emissions.append((request, new))
+        counters.draft_tok = counters.drafts * drafts
+        counters.generated_tok += total
+        self.batch.advanced(total)
+        return emissions, ended
+
+    def _first_token(self, request: Request, end_s: float) -> None:
+        if request.emitted_tok == 0:
+            self.counters.prompt_tok += request.prompt_tok
+            request.first_s = end_s
+        else:
+            request.gap_s = end_s - request.last_s
+        request.emitted_tok += 1
+        request.last_s = end_s
+        self.counters.generated_tok += 1
+        self.batch.begin(request)
 
     def _horizon_s(self, now_s: float) -> float:
         """Arrivals after this moment wait for another step: an asynchronous scheduler has planned this step while the
@@ -158,76 +190,68 @@ class Scheduler:
         return now_s
 
     def _schedule_running(self, plan: StepPlan, budget: int) -> tuple[int, bool]:
-        running, work, drafts = self.running, plan.work, self.params.num_speculative_tokens
-        block_size = self.params.block_size
+        running, work = self.running, plan.work
         n, preempted = 0, False
         while n < len(running) and budget > 0:
             request = running[n]
-            todo = request.prompt_tok + request.emitted_tok - request.computed_tok
-            decoding = todo == 1 and request.emitted_tok > 0
-            todo = 1 + drafts if decoding else min(todo, budget)
-            if todo > budget:
-                break
-            end_tok = request.computed_tok + todo
-            if end_tok > len(request.blocks) * block_size:
-                preempted |= self._make_room(request, end_tok)
+            n += 1
+            if request.decoding:
+                todo = self._round
+                if todo > budget:
+                    break
+                while not self.batch.attend(request):
+                    preempted = True
+                    if self._preempt_youngest() is request:
+                        break
                 if request.status != RUNNING:
                     break
-            if decoding:
                 plan.decodes.append(request)
                 work.decode_seqs += 1
                 work.decode_context_tok += request.computed_tok + 1
-                # a block whose last token has just been written becomes findable
-                if request.computed_tok // block_size > request.n_registered:
-                    self._register(request, request.computed_tok)
             else:
+                start = request.computed_tok
+                todo = self.cache.cut(request, start, min(request.known_tok - start, budget))
+                if todo == 0:
+                    continue
+                while not self.cache.grow(request, start + todo):
+                    preempted = True
+                    if self._preempt_youngest() is request:
+                        break
+                if request.status != RUNNING:
+                    break
                 self._add_prefill(plan, request, todo)
             budget -= todo
-            n += 1
         return budget, preempted
 
-    def _make_room(self, request: Request, end_tok: int) -> bool:
-        """Blocks for tokens up to end_tok, preempting from the youngest on, the request itself at last."""
-        preempted = False
-        while not self._grow(request, end_tok):
-            victim = self.running.pop()
-            self._free(victim)
-            victim.status = PREEMPTED
-            victim.computed_tok = 0
-            victim.preemptions += 1
-            self.counters.preemptions += 1
-            self.waiting.appendleft(victim)
-            preempted = True
-            if victim is request:
-                break
-        return preempted
+    def _preempt_youngest(self) -> Request:
+        victim = self.batch.pop_youngest()
+        self.cache.free(victim)
+        victim.status = PREEMPTED
+        victim.computed_tok = 0
+        victim.preemptions += 1
+        self.counters.preemptions += 1
+        self.waiting.appendleft(victim)
+        return victim
 
     def _schedule_waiting(self, plan: StepPlan, budget: int, horizon_s: float) -> None:
-        block_size = self.params.block_size
-        while self.waiting and budget > 0 and len(self.running) < self.params.max_num_seqs:
+        places = self.params.max_num_seqs - len(self.leaving)
+        while self.waiting and budget > 0 and len(self.running) < places:
             request = self.waiting[0]
             if request.arrival_s > horizon_s and request.status == WAITING:
                 break
-            known = request.known_tok
-            # the last token is always computed: its logits are what sampling needs
-            matched = self.pool.match(request.hashes, (known - 1) // block_size)
-            hit = len(matched) * block_size
-            n = min(known - hit, budget)
-            fresh = self.pool.claim(matched, -(-(hit + n) // block_size) - len(matched))
-            if fresh is None:
+            hit = self.cache.find(request)
+            known, hit_tok = request.known_tok, len(hit.blocks) * self.cache.layout.block_tok
+            n = self.cache.cut(request, hit_tok, min(known - hit_tok, budget))
+            if n == 0 or not self.cache.admit(request, hit, hit_tok + n):
                 break
             self.waiting.popleft()
-            request.blocks = matched + fresh
-            request.n_registered = len(matched)
-            request.computed_tok = hit
             if request.cached_tok < 0:
-                request.cached_tok = hit
+                request.cached_tok = hit_tok
                 request.scheduled_s = plan.start_s
                 if self.params.enable_prefix_caching:
                     self.counters.queried_tok += known
-                    self.counters.hit_tok += hit
-            request.status = RUNNING
-            self.running.append(request)
+                    self.counters.hit_tok += hit_tok
+            self.batch.admit(request)
             self._add_prefill(plan, request, n)
             budget -= n
 
@@ -240,43 +264,4 @@ class Scheduler:
         work.prefill_context_tok += start + n
         work.prefill_done += start + n == request.known_tok
         # findable from now on, as in vLLM: whoever hits these blocks runs in this step or later, after they are written
-        self._register(request, start + n)
-
-    def _grow(self, request: Request, end_tok: int) -> bool:
-        missing = -(-end_tok // self.params.block_size) - len(request.blocks)
-        if missing > 0:
-            fresh = self.pool.claim((), missing)
-            if fresh is None:
-                return False
-            request.blocks += fresh
-        return True
-
-    def _register(self, request: Request, upto_tok: int) -> None:
-        """Makes the request's full blocks of tokens below upto_tok findable, hashing the reply's as needed."""
-        if not self.pool.caching:
-            return
-        block_size, hashes = self.params.block_size, request.hashes
-        full = upto_tok // block_size
-        while len(hashes) < full:
-            start = (len(hashes) - request.n_prompt_blocks) * block_size * ID_BYTES
-            parent = hashes[-1] if hashes else b""
-            hashes.append(block_hash(parent, request.rest[start : start + block_size * ID_BYTES]))
-        for index in range(request.n_registered, full):
-            self.pool.register(request.blocks[index], hashes[index])
-        request.n_registered = max(request.n_registered, full)
-
-    def _free(self, request: Request) -> None:
-        self.pool.release(request.blocks)
-        request.blocks = []
-        request.n_registered = 0
-
-
-def acceptance(drafts: int, length: float) -> list[float]:
-    """P(at least i drafts accepted), i = 1..drafts, for a mean of `length` tokens a round: each draft is accepted with
-    one and the same probability p, given that those before it were, so p + p^2 + ... + p^drafts = length - 1."""
-    if drafts == 0 or length <= 1:
-        return [0.0] * drafts
-    grid = range(1 << 20)
-    n = bisect_left(grid, length - 1, key=lambda i: sum((i / len(grid)) ** k for k in range(1, drafts + 1)))
-    p = min(1.0, n / len(grid))
-    return [p**k for k in range(1, drafts + 1)]
+        self.cache.register(request, start + n)

@@ -180,7 +180,8 @@ class Stats(Collector):
             "enable_prefix_caching": str(p.enable_prefix_caching),
             "gpu_memory_utilization": str(p.gpu_memory_utilization),
             "mamba_ssm_cache_dtype": p.mamba_ssm_cache_dtype,
-            "kv_cache_size_tokens": str(self.scheduler.pool.n_blocks * p.block_size),
+            "mamba_cache_mode": self.scheduler.cost.layout.mode,
+            "kv_cache_size_tokens": str(self.scheduler.cost.layout.kv_cache_tok),
         }
         family = GaugeMetricFamily("vllm:cache_config_info", "KV cache configuration.", labels=list(labels))
         family.add_metric(list(labels.values()), 1)
@@ -193,7 +194,7 @@ class Stats(Collector):
             "hardware": p.hardware.name,
             "async_scheduling": str(p.async_scheduling),
             "num_speculative_tokens": str(p.num_speculative_tokens),
-            "acceptance_length": str(p.acceptance_length),
+            "acceptance_length": f"{1 + sum(self.scheduler.at_least):g}",
             "mamba_backend": p.mamba_backend,
         }
         yield InfoMetricFamily("embedded:engine", "This engine is an emulation.", value=info)
@@ -205,5 +206,7 @@ class Stats(Collector):
         what = "Lateness that was too large to catch up."
         yield CounterMetricFamily("embedded:schedule_written_off_seconds", what, self.written_off_s)
         busy_s = self.scheduler.counters.busy_s
+        what = "Decode slots of replies that had ended."
+        yield CounterMetricFamily("embedded:wasted_decodes", what, self.scheduler.counters.wasted)
         yield CounterMetricFamily("embedded:step_seconds", "Modelled time in steps.", busy_s)
         yield CounterMetricFamily("embedded:faults", "Faults injected.", self.faults)

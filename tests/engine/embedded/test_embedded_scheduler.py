@@ -5,11 +5,12 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from virtual import prompt_of, request_of, steps
+from virtual import attention_only, prompt_of, request_of, steps
 
 from simulator.engine.embedded.config import EngineParams, load_params
+from simulator.engine.embedded.drafts import acceptance
 from simulator.engine.embedded.request import ABORTED, FINISHED, PREEMPTED, RUNNING, Request
-from simulator.engine.embedded.scheduler import Scheduler, acceptance
+from simulator.engine.embedded.scheduler import Scheduler
 from simulator.errors import UsageError
 
 BLOCK = 4
@@ -24,13 +25,14 @@ def params(**changes: object) -> EngineParams:
         "max_num_batched_tokens": 16,
         "num_speculative_tokens": 1,
     }
-    return load_params().model_copy(update={**small, **changes})
+    return attention_only(load_params().model_copy(update={**small, **changes}))
 
 
 def check(scheduler: Scheduler, ids_of: dict[Request, list[int]]) -> None:
     """What must hold between any two steps."""
     pool = scheduler.pool
-    held = Counter(block for request in scheduler.running for block in request.blocks)
+    holders = scheduler.running + scheduler.leaving
+    held = Counter(block for request in holders for block in request.blocks)
     assert [held[block] for block in range(pool.n_blocks)] == pool.refs
     assert set(pool.free) == {block for block in range(pool.n_blocks) if pool.refs[block] == 0}
     assert not any(request.blocks for request in scheduler.waiting)
@@ -133,7 +135,7 @@ def test_any_workload_conserves_tokens_and_blocks(work, caching, drafts, overlap
 
 
 def test_a_second_turn_hits_its_history_but_never_the_whole_prompt() -> None:
-    scheduler = Scheduler(params(num_gpu_blocks=64))
+    scheduler = Scheduler(params(num_gpu_blocks=64, num_speculative_tokens=0, acceptance_length=1))
     history, reply = list(range(16)), list(range(100, 108))
     scheduler.add(request_of("first", history, reply, BLOCK))
     for _ in steps(scheduler):

@@ -12,6 +12,13 @@ from simulator.engine.embedded.request import ID_BYTES, Request, StepPlan, block
 from simulator.engine.embedded.scheduler import Scheduler
 
 
+def attention_only(params: EngineParams) -> EngineParams:
+    """The same engine with a model that keeps no recurrent state."""
+    hardware = params.hardware
+    shape = hardware.model.model_copy(update={"layers": hardware.model.layers.replace("M", "")})
+    return params.model_copy(update={"hardware": hardware.model_copy(update={"model": shape})})
+
+
 def prompt_of(ids: list[int], block_size: int) -> Prompt:
     data, size = np.asarray(ids, np.int32).tobytes(), block_size * ID_BYTES
     hashes, parent = [], b""

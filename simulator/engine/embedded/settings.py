@@ -1,0 +1,181 @@
+"""What the two YAML files of the embedded engine hold: engine settings (vLLM's names) and, named there, GPU and model
+figures. config.py reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+PARAMS_DIR = Path(__file__).resolve().parent.parent / "params"
+DEFAULT_PARAMS = PARAMS_DIR / "top.yaml"
+
+Share = Annotated[float, Field(gt=0, le=1)]
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class FileModel(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Gpu(FileModel):
+    memory_bytes: Count
+    reserve_bytes: int = Field(ge=0)
+    bandwidth_bytes_per_s: Positive
+    flops_per_s: Positive
+
+
+class Shape(FileModel):
+    """A model's shape, as in its config.json. layers: M mamba, E experts, * attention, - dense MLP, one letter a layer;
+    what a kind of layer needs may be left out where there is none of it. draft_layers: of one draft pass. gated:
+    experts and MLPs have three matrices, not two."""
+
+    layers: str = Field(pattern=r"^[ME*-]+$")
+    draft_layers: str = Field(default="", pattern=r"^[E*-]*$")
+    hidden: Count
+    vocab: Count
+    attention_heads: Count
+    kv_heads: Count
+    head_dim: Count
+    mamba_heads: int = Field(default=0, ge=0)
+    mamba_head_dim: int = Field(default=0, ge=0)
+    mamba_groups: int = Field(default=0, ge=0)
+    mamba_state: int = Field(default=0, ge=0)
+    mamba_conv: int = Field(default=0, ge=0)
+    mamba_chunk: int = Field(default=0, ge=0)
+    experts: int = Field(default=0, ge=0)
+    experts_per_tok: int = Field(default=0, ge=0)
+    expert_hidden: int = Field(default=0, ge=0)
+    shared_expert_hidden: int = Field(default=0, ge=0)
+    mlp_hidden: int = Field(default=0, ge=0)
+    gated: bool = False
+    weight_bytes: Positive
+    kv_bytes: Positive
+
+    @model_validator(mode="after")
+    def _has_what_its_layers_need(self) -> Shape:
+        needed = {
+            "M": ("mamba_heads", "mamba_head_dim", "mamba_groups", "mamba_state", "mamba_conv", "mamba_chunk"),
+            "E": ("experts", "experts_per_tok", "expert_hidden"),
+            "-": ("mlp_hidden",),
+        }
+        for kind, names in needed.items():
+            missing = [name for name in names if not getattr(self, name)]
+            if kind in self.layers + self.draft_layers and missing:
+                raise ValueError(f"layers of kind '{kind}' need {', '.join(missing)}")
+        if "*" not in self.layers:
+            raise ValueError("a model without an attention layer ('*') cannot be emulated")
+        return self
+
+
+class StateBandwidth(FileModel):
+    triton: Share
+    flashinfer: Share
+
+
+class Efficiency(FileModel):
+    dense_bandwidth: Share
+    expert_bandwidth: Share
+    kv_bandwidth: Share
+    dense_flops: Share
+    expert_flops: Share
+    attention_flops: Share
+    scan_flops: Share
+    state_bandwidth: StateBandwidth
+
+
+class StepOverhead(FileModel):
+    launch_s: NotNegative
+    draft_launch_s: NotNegative
+    sample_passes: NotNegative
+
+
+class Host(FileModel):
+    base_s: NotNegative
+    per_seq_s: NotNegative
+    per_draft_s: NotNegative
+
+
+class FrontEndCosts(FileModel):
+    """CPU seconds of an API process: see frontend.py. redecode_s_per_prompt_tok: what a token that cannot be decoded
+    alone costs for each token of its prompt."""
+
+    per_request_s: NotNegative
+    tokenise_s_per_tok: NotNegative
+    per_chunk_s: NotNegative
+    detokenise_s_per_tok: NotNegative
+    redecode_s_per_prompt_tok: NotNegative
+
+
+class Measured(FileModel):
+    """A figure that a real engine gave, to hold the model against: output tokens a second of a closed loop of `at_once`
+    requests, each prompt_tok in and output_tok out, cached_share of a prompt known to the engine beforehand.
+
+    engine: the settings file; changes: of its keys, those that were other. fitted: this hardware file's values were
+    chosen so that this figure comes out, so it proves nothing but that they still do.
+    """
+
+    name: str
+    engine: str
+    changes: dict[str, int | float | bool | str | list[float]] = {}
+    prompt_tok: Count
+    output_tok: Count
+    at_once: Count
+    cached_share: float = Field(default=0.0, ge=0, lt=1)
+    output_tok_s: Positive
+    fitted: bool
+    source: str
+
+
+class Hardware(FileModel):
+    name: str
+    gpu: Gpu
+    model: Shape
+    efficiency: Efficiency
+    step: StepOverhead
+    host: Host
+    front_end: FrontEndCosts
+    calibration: tuple[Measured, ...] = ()
+
+
+class Reply(FileModel):
+    """Length of a reply without a forced length: log-normal, tokens."""
+
+    median_tok: Count
+    sigma: NotNegative
+    max_tok: Count
+
+
+class EngineParams(FileModel):
+    """vLLM's flags, by vLLM's names. num_gpu_blocks: None derives it from the GPU's memory.
+
+    block_size: tokens of an attention page. A hybrid derives it (memory.py), so its file leaves it out; elsewhere 16.
+    mamba_cache_mode: which recurrent states prefix caching keeps (cache.py). acceptance_rates: share of draft rounds
+    that accept the first, the second... draft, each counted over all rounds, as vLLM reports acceptance by position; in
+    place of acceptance_length, the mean tokens of a round. undecodable_share: of the generated tokens, those that an
+    incremental detokeniser cannot decode alone, as with random weights.
+    """
+
+    hardware: Hardware
+    model: str
+    max_model_len: Count
+    max_num_seqs: Count
+    max_num_batched_tokens: Count
+    block_size: Count
+    enable_prefix_caching: bool
+    gpu_memory_utilization: Share
+    async_scheduling: bool
+    num_speculative_tokens: int = Field(ge=0, le=16)
+    acceptance_length: float = Field(default=1.0, ge=1)
+    acceptance_rates: tuple[Annotated[float, Field(ge=0, le=1)], ...] = ()
+    mamba_backend: Literal["triton", "flashinfer"] = "triton"
+    mamba_ssm_cache_dtype: Literal["float32", "float16"] = "float32"
+    mamba_cache_mode: Literal["none", "align", "all"] = "align"
+    reply: Reply
+    api_server_count: Count = 1
+    undecodable_share: float = Field(default=0.0, ge=0, le=1)
+    num_gpu_blocks: Count | None = None
+    faults: str | None = None
