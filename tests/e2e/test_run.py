@@ -13,6 +13,8 @@ import orjson
 import pytest
 from sim import ENDLESS, SCENARIO, Sim, descendants, interrupt, none_left, wait_for
 
+from simulator.engine.embedded.config import load_params
+
 FILES = ("manifest.json", "records.jsonl", "chunks.bin", "tools.jsonl", "sessions.jsonl", "engine.jsonl", "pulse.jsonl",
          "windows.json", "summary.json", "report.md")  # fmt: skip
 
@@ -78,7 +80,9 @@ def test_a_second_turn_finds_the_first_in_the_cache(finished: tuple[Path, str]) 
     for r in agents:
         if r["session"] in first:
             before = first[r["session"]]
-            assert r["cached_tok"] > 0.9 * before["prompt_tok"]  # type: ignore[operator]
+            # whole pages, and one less with drafts
+            assert r["cached_tok"] >= before["prompt_tok"] - 2 * load_params().block_size  # type: ignore[operator]
+            assert r["cached_tok"] > 0
         first.setdefault(r["session"], r)
     assert len(first) == 3
 

@@ -17,7 +17,7 @@ import pytest
 import yaml
 from sim import Sim, wait_for
 
-from simulator.engine.embedded.config import DEFAULT_PARAMS, PARAMS_DIR
+from simulator.engine.embedded.config import DEFAULT_PARAMS, PARAMS_DIR, read_extended
 from simulator.engine.launch import Engine, start_embedded
 from simulator.view.verdict import WHO
 
@@ -37,7 +37,7 @@ def sim(tmp_path: Path) -> Sim:
 
 def params(folder: Path, front_end: dict[str, float] | None = None, **changes: object) -> Path:
     """The shipped engine's settings but for these."""
-    settings = yaml.safe_load(DEFAULT_PARAMS.read_text()) | changes
+    settings = read_extended(DEFAULT_PARAMS) | changes
     hardware = yaml.safe_load((PARAMS_DIR / settings["hardware"]).read_text())
     hardware["front_end"] |= front_end or {}
     (folder / "hardware.yaml").write_text(yaml.safe_dump(hardware))

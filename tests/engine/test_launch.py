@@ -72,25 +72,46 @@ async def test_a_start_that_fails_shows_the_engine_s_own_words(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("text", "words"),
     [
-        ("max_num_seqs:", "max_num_seq:", "unknown key 'max_num_seq', did you mean 'max_num_seqs'"),
-        ("sigma: 0.7", "sigmas: 0.7", "unknown key 'reply.sigmas', did you mean 'sigma'"),
-        ("block_size: 64", "block_size: 0", "'block_size': .*greater than or equal to 1"),
-        ("acceptance_length: 1.8", "acceptance_length: 2.5", "acceptance_length 2.5 is more than 1 drafts"),
-        ("hardware: h200", "hardware: h900", "h900_30b_a3b.yaml: cannot be read"),
-        ("num_batched_tokens: 8192", "num_batched_tokens: 100", "max_num_batched_tokens 100 is less than one"),
-        ("model: embedded-30b-a3b\n", "", "key 'model' is missing"),
+        ("max_num_seq: 8", "unknown key 'max_num_seq', did you mean 'max_num_seqs'"),
+        ("reply: {sigmas: 0.7}", "unknown key 'reply.sigmas', did you mean 'sigma'"),
+        ("block_size: 0", "'block_size': .*greater than or equal to 1"),
+        ("block_size: 64", "block_size 64 is smaller than a recurrent state's page, 1072 tokens"),
+        ("acceptance_length: 2.5", "acceptance_length 2.5 is more than 1 drafts"),
+        ("acceptance_rates: [0.8]", "say the same thing; leave one of them out"),
+        ("acceptance_length: null\nacceptance_rates: [0.8, 0.5]", "acceptance_rates has 2 values for 1 drafts"),
+        (
+            "acceptance_length: null\nnum_speculative_tokens: 2\nacceptance_rates: [0.5, 0.8]",
+            "acceptance_rates must not rise",
+        ),
+        ("mamba_cache_mode: none", "nothing could ever hit; choose align or all"),
+        ("hardware: h900_30b_a3b.yaml", "h900_30b_a3b.yaml: cannot be read"),
+        ("max_num_batched_tokens: 100", "max_num_batched_tokens 100 is less than one"),
+        ("model: null", "key 'model' is missing"),
+        (
+            "extends: settings.yaml",
+            "settings.yaml: extends settings.yaml, which extends this file again; end the circle",
+        ),
+        ("extends: [top.yaml]", "'extends' must name a file"),
+        ("extends: nowhere.yaml", "nowhere.yaml: cannot be read"),
     ],
 )
-def test_a_wrong_settings_file_is_told_by_file_and_key(tmp_path: Path, old: str, new: str, words: str) -> None:
-    text = DEFAULT_PARAMS.read_text()
-    assert old in text
+def test_a_wrong_settings_file_is_told_by_file_and_key(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "settings.yaml"
-    path.write_text(text.replace(old, new))
+    path.write_text(text if text.startswith("extends") else f"extends: top.yaml\n{text}\n")
     with pytest.raises(UsageError, match=words) as caught:
         load_params(path)
     assert ".yaml" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_settings_file_states_what_it_changes(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("extends: top.yaml\nmamba_cache_mode: all\nreply: {sigma: 0.1}\n")
+    mine, top = load_params(path), load_params()
+    assert mine.block_size == 1152 and mine.reply.sigma == 0.1 and mine.reply.median_tok == top.reply.median_tok
+    same = {"mamba_cache_mode": top.mamba_cache_mode, "block_size": top.block_size, "reply": top.reply}
+    assert mine.model_copy(update=same) == top
 
 
 def test_a_key_variable_that_is_not_set_is_told() -> None:
