@@ -39,11 +39,10 @@ class Memory:
 
 def memory(params: EngineParams, scripts: Sequence[Script], agents: int) -> Memory:
     """Of one engine with so many agents at once, who play these scripts."""
-    cost = CostModel(params)
-    block_bytes = cost.kv_bytes_per_tok * params.block_size
-    mean_tok = sum(each.mean_tok for each in scripts) / len(scripts)
+    layout = CostModel(params).layout
+    mean_tok = int(sum(each.mean_tok for each in scripts) / len(scripts))
     return Memory(
-        have_bytes=cost.kv_blocks() * block_bytes,
-        needed_bytes=agents * mean_tok * cost.kv_bytes_per_tok,
-        one_bytes=(params.max_model_len + params.num_speculative_tokens) * cost.kv_bytes_per_tok,
+        have_bytes=layout.n_blocks * layout.block_bytes,
+        needed_bytes=agents * layout.most_blocks(mean_tok) * layout.block_bytes,
+        one_bytes=layout.most_blocks(params.max_model_len + params.num_speculative_tokens) * layout.block_bytes,
     )

@@ -72,7 +72,8 @@ def test_the_next_turn_hits_the_last_prompt_but_not_the_engine_s_own_reply() -> 
     assert sent[0]["cached_tok"] == 0
     for before, after in pairwise(sent):
         # the generation prompt's three tokens are not where the next message's are
-        assert 0 <= before["prompt_tok"] - after["cached_tok"] < PARAMS.block_size + 4
+        # whole pages, and one less with drafts
+        assert 0 <= before["prompt_tok"] - after["cached_tok"] < 2 * PARAMS.block_size + 4
 
 
 def test_a_sub_agent_s_time_is_its_parent_s_wait() -> None:
@@ -123,7 +124,11 @@ def test_the_window_opens_when_all_are_answered_and_requests_in_flight_at_its_en
 
 def test_a_session_past_the_plans_plays_one_of_them_with_blocks_of_its_own() -> None:
     plans = [plan(f"s{n:04d}", turns=3, words=200) for n in range(2)]
-    result = simulate(scenario(2, refill=True, window_s=30.0), PARAMS, scripts(plans))
+    # a hybrid has no state where two prompts part: a model without states shares what is alike
+    shape = PARAMS.hardware.model.model_copy(update={"layers": PARAMS.hardware.model.layers.replace("M", "")})
+    plain = PARAMS.hardware.model_copy(update={"model": shape})
+    engine = PARAMS.model_copy(update={"hardware": plain, "block_size": 64})
+    result = simulate(scenario(2, refill=True, window_s=30.0), engine, scripts(plans, engine))
     assert result.reused > 2
     names = {s.session for s in result.log.sessions}
     assert len(names) == len(result.log.sessions) and "s0002" in names
