@@ -12,8 +12,12 @@ from typing import Any
 
 import orjson
 
+from simulator.core.plain import Plain, plain
+
 #: tool calls in one reply; tokens that a server may claim for one request
 MAX_CALLS, MAX_TOK = 256, 100_000_000
+#: events of a stream that are tried as a pattern for the next ones
+MAX_TRIES = 64
 
 
 @dataclass(slots=True)
@@ -52,7 +56,7 @@ def read_stream(arrivals: Iterable[tuple[float, bytes]]) -> Reading:
 class StreamReader:
     """The same a read at a time, so that a long stream can be read in slices."""
 
-    __slots__ = ("_last_s", "_parts", "_reading", "_rest", "_running", "_thoughts")
+    __slots__ = ("_last_s", "_parts", "_plain", "_raw", "_reading", "_rest", "_running", "_thoughts", "_tries")
 
     def __init__(self) -> None:
         self._reading = Reading()
@@ -61,11 +65,19 @@ class StreamReader:
         self._running: list[int] = []  # completion tokens so far, as each output chunk's usage says; -1, it does not
         self._rest = b""
         self._last_s = 0.0
+        self._plain: Plain | None = None
+        self._raw: list[bytes] = []  # texts of matched events, as JSON has them
+        self._tries = MAX_TRIES
 
     def feed(self, time_s: float, data: bytes) -> None:
         self._last_s = time_s
         if self._rest:
             data = self._rest + data
+        elif self._plain is not None:
+            at = self._match(time_s, data, self._plain)
+            if at == len(data):
+                return
+            data = data[at:]
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n")
         whole, mark, self._rest = data.rpartition(b"\n\n")
@@ -74,12 +86,41 @@ class StreamReader:
                 if line[:5] == b"data:":
                     self._event(time_s, line[5:])
 
+    def _match(self, time_s: float, data: bytes, plain: Plain) -> int:
+        """Reads events that are like the last one that was parsed; how many bytes they were."""
+        prefix, match, at = plain.prefix, plain.rest.match, 0
+        start = len(prefix)
+        while data.startswith(prefix, at):
+            found = match(data, at + start)
+            if found is None or not found[1]:
+                break
+            self._raw.append(found[1])
+            self._reading.times_s.append(time_s)
+            self._running.append(int(found[2]) if found[2] else -1)
+            at = found.end()
+        return at
+
+    def _settle(self) -> None:
+        """What was matched joins what was parsed."""
+        if not self._raw or self._plain is None:
+            return
+        joined = _string(self._raw)
+        if joined is None:
+            bad = next(raw for raw in self._raw if _string([raw]) is None)
+            self._reading.malformed = self._reading.malformed or bad[:80].decode("utf-8", "replace")
+        else:
+            (self._thoughts if self._plain.thought else self._parts).append(joined)
+        self._raw = []
+        if self._running[-1] >= 0:
+            self._reading.output_tok = self._running[-1]
+
     def finish(self) -> Reading:
         """The stream has closed. A last event without its empty line still counts when it is whole."""
         line = self._rest.strip().rsplit(b"\n", 1)[-1]
         if line.startswith(b"data:") and line.endswith((b"}", b"[DONE]")):
             self._event(self._last_s, line[5:])
         self._rest = b""
+        self._settle()
         reading = self._reading
         reading.text, reading.reasoning = "".join(self._parts), "".join(self._thoughts)
         _tokens(reading, self._running)
@@ -87,6 +128,7 @@ class StreamReader:
 
     def _event(self, time_s: float, data: bytes) -> None:
         """Whatever a server may send in place of an event is at worst `malformed`."""
+        self._settle()
         try:
             self._read_event(time_s, data)
         except (TypeError, ValueError, AttributeError, KeyError, OverflowError):
@@ -120,6 +162,9 @@ class StreamReader:
         if carried:
             reading.times_s.append(time_s)
             self._running.append(-1 if used is None else used)
+            if self._tries:
+                self._tries -= 1
+                self._plain = plain(b"data:" + data, chunk)
 
 
 def _choice(reading: Reading, time_s: float, choice: dict[str, Any], parts: list[str], thoughts: list[str]) -> bool:
@@ -209,6 +254,14 @@ def _tokens(reading: Reading, running: list[int]) -> None:
         reading.source = "usage"
     else:
         reading.tokens = [0] * chunks
+
+
+def _string(raw: list[bytes]) -> str | None:
+    try:
+        text = orjson.loads(b'"' + b"".join(raw) + b'"')
+    except orjson.JSONDecodeError:
+        return None
+    return text if isinstance(text, str) else None
 
 
 def spread(total: int, chunks: int) -> list[int]:

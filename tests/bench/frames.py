@@ -46,13 +46,10 @@ def words(first: int, count: int) -> str:
 
 
 def usage(kind: Kind, used: int) -> dict[str, object]:
-    thought = min(used, kind.thought_tok)
-    return {
-        "prompt_tokens": kind.prompt_tok,
-        "total_tokens": kind.prompt_tok + used,
-        "completion_tokens": used,
-        "completion_tokens_details": {"reasoning_tokens": thought},
-    }
+    counts = {"prompt_tokens": kind.prompt_tok, "total_tokens": kind.prompt_tok + used, "completion_tokens": used}
+    # as vLLM does, details with the last count only
+    details = {"completion_tokens_details": {"reasoning_tokens": kind.thought_tok}}
+    return counts | details if used == kind.tok else counts
 
 
 def envelope(kind: Kind, *, chunk: bool) -> dict[str, object]:

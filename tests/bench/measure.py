@@ -26,10 +26,15 @@ class Cost:
     """Of a finished process and those of its children that it waited for. output: the end of what it printed."""
 
     exit_code: int
-    cpu_s: float
+    user_s: float
+    system_s: float
     wall_s: float
     rss_mb: float
     output: str
+
+    @property
+    def cpu_s(self) -> float:
+        return self.user_s + self.system_s
 
 
 def run(command: Sequence[str], limit_s: float = 120.0, environment: Mapping[str, str] | None = None) -> Cost:
@@ -49,7 +54,7 @@ def run(command: Sequence[str], limit_s: float = 120.0, environment: Mapping[str
         wall_s = time.monotonic() - started_s
         printed.seek(max(0, printed.tell() - 20_000))
         text = printed.read().decode(errors="replace")
-    return Cost(process.returncode, usage.ru_utime + usage.ru_stime, wall_s, usage.ru_maxrss / 1024, text)
+    return Cost(process.returncode, usage.ru_utime, usage.ru_stime, wall_s, usage.ru_maxrss / 1024, text)
 
 
 def _wait(pid: int, until_s: float) -> tuple[int, Any]:

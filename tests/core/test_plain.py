@@ -1,0 +1,99 @@
+"""Matching an event against the last one gives what parsing it gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.core.plain import plain
+from simulator.core.stream import Reading, read_stream
+
+Said = tuple[str, str]  # ("text" | "content" | "reasoning" | "reasoning_content", what)
+TEXTS = st.one_of(st.text(max_size=6), st.sampled_from(['"', "\\", "\n", "\\n", "é", "💡", "}", '"}],"usage":{', ""]))
+
+
+def events(said: Sequence[Said], usage: str, prompt_tok: int) -> list[dict[str, Any]]:
+    made: list[dict[str, Any]] = []
+    for n, (name, text) in enumerate(said, 1):
+        body: dict[str, Any] = {"text": text} if name == "text" else {"delta": {name: text}}
+        finish = "stop" if n == len(said) else None
+        event = {"id": "x", "choices": [{"index": 0, **body, "logprobs": None, "finish_reason": finish}]}
+        if usage == "every":
+            counts = {"prompt_tokens": prompt_tok, "total_tokens": prompt_tok + 2 * n, "completion_tokens": 2 * n}
+            event = {"usage": counts, **event} if n % 7 == 5 else {**event, "usage": counts}
+        made.append(event)
+    if usage != "none":
+        made.append({"choices": [], "usage": {"prompt_tokens": prompt_tok, "completion_tokens": 2 * len(said)}})
+    return made
+
+
+def compact(event: object) -> bytes:
+    return orjson.dumps(event)
+
+
+def spaced(event: object) -> bytes:
+    """The same JSON with blanks, which nothing is matched against."""
+    return json.dumps(event).encode()
+
+
+def stream(made: Sequence[object], write: Any, per_read: int) -> list[tuple[float, bytes]]:
+    lines = [b"data: " + write(e) + b"\n\n" for e in made] + [b"data: [DONE]\n\n"]
+    return [(float(n), b"".join(lines[n : n + per_read])) for n in range(0, len(lines), per_read)]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["content", "reasoning", "reasoning_content"]), TEXTS), min_size=1, max_size=30)
+    | st.lists(st.tuples(st.just("text"), TEXTS), min_size=1, max_size=30),
+    st.sampled_from(["none", "last", "every"]),
+    st.integers(0, 200_000),
+    st.integers(1, 4),
+)
+def test_matched_and_parsed_read_the_same(said: list[Said], usage: str, prompt_tok: int, per_read: int) -> None:
+    made = events(said, usage, prompt_tok)
+    assert read_stream(stream(made, compact, per_read)) == read_stream(stream(made, spaced, per_read))
+
+
+def test_most_events_of_a_stream_are_matched() -> None:
+    made = events([("content", f"w{n} \n") for n in range(50)], "every", 512)
+    lines = [b"data: " + compact(e) for e in made]
+    pattern = plain(lines[0], made[0])
+    assert pattern is not None and not pattern.thought
+    start = len(pattern.prefix)
+    like = [line for line in lines if line[:start] == pattern.prefix and pattern.rest.fullmatch(line[start:] + b"\n\n")]
+    assert len(like) > 35
+
+
+OK = {"choices": [{"index": 0, "text": "a", "finish_reason": None}]}
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {},
+        {"choices": []},
+        {**OK, "error": {"message": "x"}},
+        {**OK, "metrics": {"queue_time_ms": 1}},
+        {"choices": [{"text": "a", "finish_reason": "stop"}]},
+        {"choices": [{"delta": {"content": "a", "reasoning": "b"}}]},
+        {"choices": [{"delta": {"content": "a", "tool_calls": [{"index": 0}]}}]},
+        {"choices": [{"delta": {"role": "assistant", "content": ""}}]},
+        {"choices": [{"text": "a"}, {"text": "b"}]},
+        {**OK, "usage": {"completion_tokens": 1, "completion_tokens_details": {"reasoning_tokens": 1}}},
+    ],
+)  # fmt: skip
+def test_what_says_more_than_text_is_never_a_pattern(event: dict[str, Any]) -> None:
+    assert plain(b"data: " + compact(event), event) is None
+    assert plain(b"data: " + compact(OK), OK) is not None
+
+
+def test_a_text_that_is_no_json_string_is_malformed() -> None:
+    good = b"data: " + compact(OK) + b"\n\n"
+    bad = good.replace(b'"a"', rb'"\q"')
+    reading: Reading = read_stream([(0.0, good), (1.0, good), (2.0, bad)])
+    assert reading.malformed and len(read_stream([(0.0, good), (1.0, good)]).times_s) == 2
