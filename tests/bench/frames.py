@@ -7,9 +7,6 @@ from functools import lru_cache
 
 import orjson
 
-#: words of the reference tokenizer (vocabulary.py): one word, one token
-WORDS = 1_000
-
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -41,8 +38,9 @@ HEAD = (
 )
 
 
-def words(first: int, count: int) -> str:
-    return "".join(f"w{n % WORDS} " for n in range(first, first + count))
+def letters(first: int, count: int) -> str:
+    """Tokens `first` and following: one letter each, as the reference tokenizer (vocabulary.py) has it."""
+    return "".join(chr(97 + n % 26) for n in range(first, first + count))
 
 
 def usage(kind: Kind, used: int) -> dict[str, object]:
@@ -63,7 +61,7 @@ def _chunk(event: object) -> bytes:
 
 
 def _said(kind: Kind, before: int, count: int, finish: str | None) -> dict[str, object]:
-    text = words(before, count)
+    text = letters(before, count)
     if not kind.chat:
         return {"index": 0, "text": text, "logprobs": None, "finish_reason": finish}
     name = "reasoning" if before < kind.thought_tok else "content"
@@ -95,8 +93,8 @@ def frames(kind: Kind) -> Frames:
 
 def whole(kind: Kind) -> bytes:
     """The answer to a request that does not stream."""
-    text, thought = words(kind.thought_tok, kind.tok - kind.thought_tok), words(0, kind.thought_tok)
+    text, thought = letters(kind.thought_tok, kind.tok - kind.thought_tok), letters(0, kind.thought_tok)
     said: dict[str, object] = {"index": 0, "logprobs": None, "finish_reason": "length"}
     message = {"role": "assistant", "content": text, "reasoning": thought or None}
-    said |= {"message": message} if kind.chat else {"text": words(0, kind.tok)}
+    said |= {"message": message} if kind.chat else {"text": letters(0, kind.tok)}
     return orjson.dumps({**envelope(kind, chunk=False), "choices": [said], "usage": usage(kind, kind.tok)})

@@ -306,8 +306,8 @@ def _prompt_tok(ask: dict[str, object], size: int) -> int:
     prompt = ask.get("prompt")
     if isinstance(prompt, list):
         return len(prompt)
-    # a word is a token; of a conversation only the size is looked at, since it can be long
-    return prompt.count(" ") + 1 if isinstance(prompt, str) else size // 4
+    # a character is a token; of a conversation only the size is looked at, since it can be long
+    return len(prompt) if isinstance(prompt, str) else size
 
 
 def _tokenize(body: bytes) -> bytes:

@@ -8,7 +8,7 @@ import time
 import orjson
 import pytest
 import vocabulary
-from frames import Kind, frames
+from frames import Kind, frames, letters
 from measure import Server, marginal_us, serving, tok_s, tpot_ms, ttft_ms
 
 from simulator.core.stream import read_stream
@@ -50,8 +50,7 @@ def test_chunks_of_several_tokens_and_reasoning(chunk_tok: int, thought_tok: int
                      stream_options={"include_usage": True})  # fmt: skip
         truth = server.truth().requests[0]
     reading = read_stream(pieces)
-    assert reading.text.split() == [f"w{n}" for n in range(thought_tok, 20)]
-    assert reading.reasoning.split() == [f"w{n}" for n in range(thought_tok)]
+    assert reading.text == letters(thought_tok, 20 - thought_tok) and reading.reasoning == letters(0, thought_tok)
     assert (reading.output_tok, reading.reasoning_tok, reading.source) == (20, thought_tok, "usage")
     assert len(reading.times_s) == truth["chunks"]
 
@@ -67,11 +66,11 @@ def test_what_else_a_client_asks_for() -> None:
 
         assert get("GET", "/health") == (200, b"")
         assert orjson.loads(get("GET", "/v1/models")[1])["data"][0]["id"] == "reference"
-        ids = orjson.loads(get("POST", "/tokenize", {"prompt": "w1 w999 nonsense"})[1])["tokens"]
-        assert orjson.loads(get("POST", "/detokenize", {"tokens": ids})[1])["prompt"] == "w1 w999 <unk>"
+        ids = orjson.loads(get("POST", "/tokenize", {"prompt": "a b\nü"})[1])["tokens"]
+        assert orjson.loads(get("POST", "/detokenize", {"tokens": ids})[1])["prompt"] == "a b\n<unk>"
         status, body = get("POST", "/v1/chat/completions", {"messages": [], "max_tokens": 5})
         answer = orjson.loads(body)
-        assert status == 200 and answer["choices"][0]["message"]["content"].split() == ["w0", "w1", "w2", "w3", "w4"]
+        assert status == 200 and answer["choices"][0]["message"]["content"] == "abcde"
         assert answer["usage"]["completion_tokens"] == 5
         assert get("GET", "/nothing")[0] == 404
         assert b"reference_requests_total 1" in get("GET", "/metrics")[1]
@@ -81,7 +80,7 @@ def test_what_else_a_client_asks_for() -> None:
 def test_a_reply_of_one_token_and_its_usage() -> None:
     reply = frames(Kind(True, 1, 3, 0, "last", 7, "m"))
     assert reply.counts == (1,) and len(reply.chunks) == 1 and reply.chunks[0].endswith(b"0\r\n\r\n")
-    assert vocabulary.decode(vocabulary.encode("w5 w6")) == "w5 w6"
+    assert vocabulary.decode(vocabulary.encode("a {b}~")) == "a {b}~"
 
 
 def test_cost_a_token_is_the_difference_of_the_cheapest_runs() -> None:

@@ -1,36 +1,34 @@
-"""A tokenizer of a thousand words for peers that insist on one: one word is one token, and text goes there and back
-unchanged. Written as the files that `transformers` loads; nothing is downloaded."""
+"""A tokenizer for peers that insist on one: each ASCII character is a token, and text goes there and back unchanged.
+Written as the files that `transformers` loads; nothing is downloaded."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from frames import WORDS
-
 SPECIAL = ("<unk>", "<s>", "</s>")
 FIRST = len(SPECIAL)
+CHARACTERS = "\n" + "".join(map(chr, range(32, 127)))
+#: how a byte-level tokenizer writes the two that are not printable
+_SHOWN = {" ": "\u0120", "\n": "\u010a"}
 
 
 def write(folder: Path) -> Path:
     """The folder, with tokenizer.json, tokenizer_config.json and config.json in it."""
     folder.mkdir(parents=True, exist_ok=True)
-    vocabulary = {word: n for n, word in enumerate((*SPECIAL, *(f"w{n}" for n in range(WORDS))))}
-    added = [
-        {"id": n, "content": word, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False,
-         "special": True}
-        for n, word in enumerate(SPECIAL)
-    ]  # fmt: skip
+    vocabulary = {token: n for n, token in enumerate((*SPECIAL, *(_SHOWN.get(c, c) for c in CHARACTERS)))}
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    bytewise = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
     tokenizer = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": added,
+        "added_tokens": [{"id": n, "content": word, "special": True, **flags} for n, word in enumerate(SPECIAL)],
         "normalizer": None,
-        "pre_tokenizer": {"type": "WhitespaceSplit"},
+        "pre_tokenizer": bytewise,
         "post_processor": None,
-        "decoder": None,
-        "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "<unk>"},
+        "decoder": bytewise,
+        "model": {"type": "BPE", "vocab": vocabulary, "merges": []},
     }
     settings = {
         "tokenizer_class": "PreTrainedTokenizerFast",
@@ -42,25 +40,16 @@ def write(folder: Path) -> Path:
         "clean_up_tokenization_spaces": False,
         "chat_template": "{% for m in messages %}{{ m['content'] }} {% endfor %}",
     }
-    shape = {
-        "model_type": "gpt2",
-        "vocab_size": len(vocabulary),
-        "n_positions": 131_072,
-        "architectures": ["GPT2LMHeadModel"],
-    }
+    shape = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": len(vocabulary)}
+    shape |= {"n_positions": 131_072, "bos_token_id": 1, "eos_token_id": 2}
     for name, content in (("tokenizer.json", tokenizer), ("tokenizer_config.json", settings), ("config.json", shape)):
         (folder / name).write_text(json.dumps(content))
     return folder
 
 
 def encode(text: str) -> list[int]:
-    return [_id(word) for word in text.split()]
-
-
-def _id(word: str) -> int:
-    known = word[:1] == "w" and word[1:].isdigit() and int(word[1:]) < WORDS
-    return FIRST + int(word[1:]) if known else 0
+    return [FIRST + CHARACTERS.find(c) if c in CHARACTERS else 0 for c in text]
 
 
 def decode(ids: list[int]) -> str:
-    return " ".join(f"w{n - FIRST}" if FIRST <= n < FIRST + WORDS else SPECIAL[0] for n in ids)
+    return "".join(CHARACTERS[n - FIRST] if FIRST <= n < FIRST + len(CHARACTERS) else SPECIAL[0] for n in ids)
