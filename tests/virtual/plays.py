@@ -41,8 +41,8 @@ def plan(
     branches = [Branch(f"b{n}", tuple(turn(k, (0, 2 * (turns + n) + 1)) for k in range(2 + n))) for n in range(agents)]
     return SessionPlan(
         session=session, task_template="t", task_kind="coding", task_size="medium", task_seed=1, task_name="n",
-        profile="classic-xml", cwd="/home/dev/n", heads=(b'{"model":"m","messages":[',), pool=tuple(pool),
-        tail=b'],"stream":true', turns=tuple(main), check=Check("", ""), branches=tuple(branches),
+        profile="classic-xml", cwd="/home/dev/n", heads=(b'{"model":"embedded-30b-a3b","messages":[',), pool=tuple(pool),
+        tail=b'],"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}', turns=tuple(main), check=Check("", ""), branches=tuple(branches),
     )  # fmt: skip
 
 

@@ -1,0 +1,104 @@
+"""Virtual time against real time: the same plans, the same engine settings, once over HTTP and once without.
+
+The engine is a slow one, a tenth of the shipped GPU, so that what this machine adds to each request is small beside
+what the model says; its replies have no drafts, whose luck would differ.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from plays import plan, scenario
+
+from simulator.core.plan import SessionPlan
+from simulator.core.summary import summarise
+from simulator.drive.clock import RunClock
+from simulator.drive.endpoint import Endpoint
+from simulator.drive.load import Load, LoadShape
+from simulator.drive.meter import Meter
+from simulator.drive.sender import Sender
+from simulator.drive.stage import Stage
+from simulator.drive.tools import RecordedTools
+from simulator.engine.embedded.config import PARAMS_DIR, load_params
+from simulator.engine.embedded.prompts import Prompts
+from simulator.engine.launch import start_embedded
+from simulator.store.folder import RunFolder
+from simulator.virtual.fold import run_data
+from simulator.virtual.script import mark_shared, script
+from simulator.virtual.simulate import simulate
+
+SLOTS, WINDOW_S, RAMP_S, SLOWER = 6, 14.0, 1.5, 10.0
+
+
+def slow_engine(folder: Path) -> Path:
+    hardware: dict[str, Any] = yaml.safe_load((PARAMS_DIR / "h200_30b_a3b.yaml").read_text())
+    for key in ("bandwidth_bytes_per_s", "flops_per_s"):
+        hardware["gpu"][key] = float(hardware["gpu"][key]) / SLOWER
+    (folder / "slow_gpu.yaml").write_text(yaml.safe_dump(hardware))
+    settings: dict[str, Any] = yaml.safe_load((PARAMS_DIR / "baseline.yaml").read_text())
+    (folder / "slow.yaml").write_text(yaml.safe_dump(settings | {"hardware": "slow_gpu.yaml"}))
+    return folder / "slow.yaml"
+
+
+def plans() -> list[list[SessionPlan]]:
+    """By slot: sessions whose prompts grow by a good thousand tokens a turn."""
+    return [
+        [plan(f"s{slot + n * SLOTS:04d}", turns=5, words=600, output_tok=24 + slot, tool_s=0.4) for n in range(4)]
+        for slot in range(SLOTS)
+    ]
+
+
+@dataclass
+class Queues:
+    queues: list[list[SessionPlan]]
+    ready: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def nth(self, slot: int, n: int) -> str | None:
+        return self.queues[slot][n].session if n < len(self.queues[slot]) else None
+
+    def load(self, session: str) -> SessionPlan:
+        return next(p for queue in self.queues for p in queue if p.session == session)
+
+
+async def in_real_time(settings: Path, folder: Path) -> dict[str, Any]:
+    """The summary of a run over HTTP against an engine in a process of its own."""
+    writer, clock = RunFolder.create(folder, {"engine": {"kind": "emulated"}}), RunClock()
+    meter, work, stopping = Meter(clock.now), Queues(plans()), asyncio.Event()
+    work.ready.set()
+    engine = await start_embedded(settings, folder / "engine.log")
+    endpoint = Endpoint(engine.base_url, "key", clock.now, timeout_s=60)
+    try:
+        sender = Sender(endpoint, writer, meter, clock.now, "run", len)
+        stage = Stage(sender, RecordedTools(), writer, meter, clock.now, clock.at, stopping, paced=True, forced=True)
+        await Load(stage, LoadShape(SLOTS, WINDOW_S, RAMP_S, 60.0), work, asyncio.Event()).run()
+    finally:
+        await endpoint.close()
+        await engine.stop()
+        writer.finish()
+    return summarise(RunFolder.open(folder).data())
+
+
+def in_virtual_time(settings: Path) -> dict[str, Any]:
+    params = load_params(settings)
+    prompts = Prompts(params.block_size)
+    flat = iter(mark_shared([script(p, prompts) for slot in plans() for p in slot]))
+    scripts = [[next(flat) for _ in slot] for slot in plans()]
+    chosen = scenario(SLOTS, ramp_s=RAMP_S, window_s=WINDOW_S, refill=True)
+    return summarise(run_data(simulate(chosen, params, scripts), {}))
+
+
+async def test_virtual_time_agrees_with_real_time(tmp_path: Path) -> None:
+    settings = slow_engine(tmp_path)
+    virtual = in_virtual_time(settings)["agent"]
+    real = (await in_real_time(settings, tmp_path / "run"))["agent"]
+    assert real["requests"]["ok"] > 30 and real["requests"]["failed"] == 0
+    figures = {
+        name: (each["output_tok_s"], each["ttft_s"]["p50"], each["tpot_s"]["p50"], each["cached_share"]["all"])
+        for name, each in (("real", real), ("virtual", virtual))
+    }
+    assert figures["virtual"] == pytest.approx(figures["real"], rel=0.03), figures
