@@ -32,7 +32,7 @@ from simulator.virtual.fold import run_data
 from simulator.virtual.script import mark_shared, script
 from simulator.virtual.simulate import simulate
 
-SLOTS, WINDOW_S, RAMP_S, SLOWER = 6, 14.0, 1.5, 10.0
+SLOTS, WINDOW_S, RAMP_S, SLOWER = 3, 18.0, 5.4, 10.0
 
 
 def slow_engine(folder: Path) -> Path:
@@ -48,7 +48,7 @@ def slow_engine(folder: Path) -> Path:
 def plans() -> list[list[SessionPlan]]:
     """By slot: sessions whose prompts grow by a good thousand tokens a turn."""
     return [
-        [plan(f"s{slot + n * SLOTS:04d}", turns=5, words=600, output_tok=24 + slot, tool_s=0.4) for n in range(4)]
+        [plan(f"s{slot + n * SLOTS:04d}", turns=5, words=1600, output_tok=24 + 2 * slot, tool_s=2.0) for n in range(4)]
         for slot in range(SLOTS)
     ]
 
