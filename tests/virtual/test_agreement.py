@@ -96,7 +96,7 @@ async def test_virtual_time_agrees_with_real_time(tmp_path: Path) -> None:
     settings = slow_engine(tmp_path)
     virtual = in_virtual_time(settings)["agent"]
     real = (await in_real_time(settings, tmp_path / "run"))["agent"]
-    assert real["requests"]["ok"] > 30 and real["requests"]["failed"] == 0
+    assert real["requests"]["ok"] >= 8 and real["requests"]["failed"] == 0
     figures = {
         name: (each["output_tok_s"], each["ttft_s"]["p50"], each["tpot_s"]["p50"], each["cached_share"]["all"])
         for name, each in (("real", real), ("virtual", virtual))
