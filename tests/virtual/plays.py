@@ -12,6 +12,8 @@ from simulator.engine.embedded.config import EngineParams, load_params
 from simulator.engine.embedded.prompts import Prompts
 from simulator.virtual.script import Script, mark_shared, script
 
+HEAD = b'{"model":"embedded-30b-a3b","messages":['
+TAIL = b'],"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}'
 SYSTEM = "You are an agent that works in a folder of its own. " * 20
 
 
@@ -41,8 +43,8 @@ def plan(
     branches = [Branch(f"b{n}", tuple(turn(k, (0, 2 * (turns + n) + 1)) for k in range(2 + n))) for n in range(agents)]
     return SessionPlan(
         session=session, task_template="t", task_kind="coding", task_size="medium", task_seed=1, task_name="n",
-        profile="classic-xml", cwd="/home/dev/n", heads=(b'{"model":"embedded-30b-a3b","messages":[',), pool=tuple(pool),
-        tail=b'],"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}', turns=tuple(main), check=Check("", ""), branches=tuple(branches),
+        profile="classic-xml", cwd="/home/dev/n", heads=(HEAD,), pool=tuple(pool),
+        tail=TAIL, turns=tuple(main), check=Check("", ""), branches=tuple(branches),
     )  # fmt: skip
 
 
