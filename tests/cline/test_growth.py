@@ -19,10 +19,10 @@ from simulator.core import action as act
 from simulator.engine.embedded.prompts import Prompts
 from simulator.errors import UsageError
 
-BOTH = pytest.mark.parametrize("name", PROFILES)
+EACH = pytest.mark.parametrize("name", PROFILES)
 
 
-@BOTH
+@EACH
 @settings(max_examples=60, deadline=None)
 @given(history=histories())
 def test_each_request_extends_the_one_before_byte_for_byte(name, history):
@@ -41,7 +41,7 @@ def test_each_request_extends_the_one_before_byte_for_byte(name, history):
         talk.results(outcomes, SETUP.start_unix_s + number)
 
 
-@BOTH
+@EACH
 @settings(max_examples=60, deadline=None)
 @given(history=histories())
 def test_results_are_those_of_render_result_and_travel_in_the_next_request(name, history):
@@ -57,7 +57,7 @@ def test_results_are_those_of_render_result_and_travel_in_the_next_request(name,
             assert last["role"] == "user" and last["content"][0]["text"] == text
 
 
-@BOTH
+@EACH
 @settings(max_examples=30, deadline=None)
 @given(history=histories())
 def test_the_same_steps_give_the_same_bytes(name, history):
@@ -163,7 +163,7 @@ def test_a_reply_without_a_tool_is_answered_with_an_error_in_classic():
     assert orjson.loads(talk.pool[-1])["content"][0]["text"].startswith("[ERROR]")
 
 
-@BOTH
+@EACH
 def test_completion_ends_the_conversation(name):
     talk = start(name)
     talk.requests()
@@ -210,7 +210,7 @@ def test_sdk_sends_long_results_cut_and_returns_them_whole():
     assert len(orjson.loads(orjson.loads(talk.pool[-1])["content"])[0]["result"]) == 8_000
 
 
-@BOTH
+@EACH
 def test_planned_prompt_tokens_are_the_embedded_engines_own(name):
     """The real bodies, read by the engine that is to serve them: tools, calls, thinking, parts."""
     setup = replace(SETUP, mode="plan", subagents=True)
@@ -254,7 +254,7 @@ def test_every_text_is_counted_once():
     assert len(long) == len(set(long))
 
 
-@BOTH
+@EACH
 def test_pool_only_grows(name):
     talk = start(name)
     sizes = [len(talk.pool)]

@@ -11,6 +11,7 @@ from small_task import FILES, STEPS, FolderBench, recorded, spec
 
 from simulator.cline.profiles import PROFILES
 from simulator.core.action import (
+    Command,
     Complete,
     Definitions,
     ListFiles,
@@ -20,6 +21,7 @@ from simulator.core.action import (
     Step,
 )
 from simulator.core.plan import SessionPlan, Turn
+from simulator.core.shape import shape
 from simulator.drive.commands import ShellRunner
 from simulator.drive.toolbox import Toolbox
 from simulator.errors import SimError
@@ -158,6 +160,35 @@ def test_classic_ends_after_three_replies_without_a_tool(tmp_path):
     assert plan.ends == "no_tool" and len(plan.turns) == 4 and not plan.whole
     mixed = (STEPS[0], *words[:2], STEPS[1], *words[2:], *STEPS[6:])
     assert recorded(tmp_path / "b", spec("classic-native"), mixed).whole, "a call in between starts the count anew"
+
+
+def test_cached_tokens_counted_twice_cut_a_session_at_half_its_window(tmp_path):
+    steps = (STEPS[0], *(Step("More.", (Command(f"seq {k} 900"),)) for k in range(1, 40)), *STEPS[6:])
+    largest = []
+    for double in (False, True):
+        wanted = {"cached_double_count": double, "context_window_tok": 64_000}
+        plan = recorded(tmp_path / str(double), spec("classic-native"), steps, **wanted)
+        at = next(t.index for t in plan.turns if t.cut == "truncated")
+        largest.append(plan.turns[at - 1].prompt_tok)
+    assert 0.4 < largest[1] / largest[0] < 0.65
+
+
+def test_a_shape_tells_whose_sessions_they_are_and_what_only_some_do(tmp_path):
+    wanted = [
+        (spec("sdk", plan_mode=True, subagents=True), {}),
+        (spec("classic-native"), {"parallel_tool_calls": False}),
+        (spec("classic-native"), {}),
+    ]
+    plans = [
+        recorded(tmp_path / str(k), one, STEPS[:5] * 4 + STEPS[5:], **more) for k, (one, more) in enumerate(wanted)
+    ]
+    found = shape(plans)
+    assert found.profiles == {"sdk": 1, "classic-native": 2} and found.switched_sessions == 1
+    assert found.subagents == len(plans[0].branches) > 0
+    assert found.subagent_calls == sum(len(b.turns) for b in plans[0].branches)
+    assert found.calls == sum(len(p.turns) for p in plans), "sub-agents' calls are beside them"
+    assert found.stopped == sum(t.stop_after_tok is not None for t in plans[1].turns) > 0
+    assert found.cut_sessions == 0, "a change of mode loses nothing"
 
 
 def test_a_solution_that_does_not_solve_the_task_is_no_plan(tmp_path):
