@@ -12,6 +12,7 @@ from simulator.core.certify import EMULATION_LATE_S
 from simulator.core.drift import is_drift
 from simulator.core.limit import FRONT_END
 from simulator.core.stats import ratio
+from simulator.core.window import STOPPED_BEFORE
 
 #: code -> (why it matters, what to do)
 REASONS: dict[str, tuple[str, str]] = {
@@ -164,9 +165,9 @@ def _traffic(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _window(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
-    if not part["window"]["steady"]:
-        yield warning("no_steady_window", f"{kind}: no measured window, whole-run figures instead")
-    elif part["window"]["note"]:
+    if part["window"]["note"] == STOPPED_BEFORE:
+        yield warning("no_steady_window", f"{kind}: {STOPPED_BEFORE}, whole-run figures instead")
+    elif part["window"]["steady"] and part["window"]["note"]:
         yield warning("cut_short", f"{kind}: {part['window']['note']}, {part['window']['length_s']:.0f} s measured")
 
 

@@ -11,6 +11,7 @@ from simulator.core.stats import known
 from simulator.core.table import Floats, Mask, Table
 
 NO_WINDOW = "no steady window"
+STOPPED_BEFORE = "the run stopped before its window"
 CUT_SHORT = "the run stopped inside its window"
 
 
@@ -71,7 +72,7 @@ def traffic(run: RunData, kind: str) -> Traffic | None:
     every = run.requests.where(chosen)
     if not every.n:
         return None
-    window = _stated(run, kind) or _seen(every)
+    window = _stated(run, kind) or _seen(every, NO_WINDOW if run.ended else STOPPED_BEFORE)
     return Traffic(run, kind, window, every, every.where(window.holds(asked_s(every))))
 
 
@@ -89,11 +90,11 @@ def _stated(run: RunData, kind: str) -> Window | None:
     return Window(start_s, end_s, True, note) if end_s > start_s else None
 
 
-def _seen(every: Table) -> Window:
+def _seen(every: Table, note: str) -> Window:
     """First to last output; if there was none at all, first call to last end, so that errors still have a place."""
     first, last = known(every["t_first_s"]), known(every["t_last_s"])
     if not len(first) or not len(last):
         first, last = known(every["t_call_s"]), known(every["t_end_s"])
     start_s = float(first.min()) if len(first) else 0.0
     end_s = float(last.max()) if len(last) else start_s
-    return Window(start_s, end_s, False, NO_WINDOW)
+    return Window(start_s, end_s, False, note)

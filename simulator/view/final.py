@@ -63,12 +63,18 @@ def _table(agent: Any, synthetic: Any, shape: str) -> Table:
     for name, key in SPREADS:
         tail = "p99" if any(part[key]["p99"] is not None for part in parts) else "p95"
         table.add_row(f"{name} p50 / {tail}", *(_pair(part[key], tail) for part in parts))
+    table.add_row("window", *(_window(part) for part in parts))
     table.add_row("requests ok / sent", *(_requests(part) for part in parts))
     return table
 
 
 def _pair(spread: Mapping[str, Any], tail: str) -> str:
     return f"{duration(spread['p50'])} / {duration(spread[tail])}"
+
+
+def _window(part: Mapping[str, Any]) -> str:
+    length = duration(part["window"]["length_s"])
+    return length if part["window"]["steady"] else f"{length}, not steady"
 
 
 def _requests(part: Mapping[str, Any]) -> str:

@@ -97,6 +97,11 @@ def notes(summary: Mapping[str, Any]) -> Lines:
     """A line for each figure of the table that needs one."""
     agent = summary["agent"]
     lines = ["Percentiles cover requests sent in the window; failed ones have no latency and are counted above."]
+    if any(part and not part["window"]["steady"] for part in (agent, summary["synthetic"])):
+        lines.append(
+            "Without a steady window these are whole-run figures: ramp-up and ramp-down are inside, so tok/s reads low "
+            "and latencies mix light and full load. Compare such a run only with runs of the same scenario."
+        )
     few = missing_p99(summary)
     if few:
         lines.append(f"p99 is decided by a handful of requests below {P99_NEEDS:,} and left out ({', '.join(few)}).")

@@ -170,7 +170,7 @@ QUIET = reply(11.0, [(250, 1)] + [(100, 1)] * 80)
     [
         ("client_unknown", [QUIET], {"pulses": []}),
         ("client_limited", [QUIET], {"pulses": [pulse(12.0, loop_lag_s=0.2)]}),
-        ("no_steady_window", [QUIET], {"windows": {}}),
+        ("no_steady_window", [QUIET], {"windows": {}, "ended": False}),
         ("cut_short", [QUIET], {"ended": False}),
         ("overloaded", [QUIET], {"arrivals": DOZEN}),
         ("filling", [QUIET], {
@@ -219,6 +219,13 @@ def test_each_warning_has_its_occasion(code: str, some: list[Reply], parts: dict
     assert code in found
     assert found[code]["what"] and (found[code]["why"], found[code]["cure"]) == REASONS[code]
     assert_plain(summary)
+
+
+def test_what_a_scenario_asks_for_is_no_warning() -> None:
+    """Sessions played once leave no window, few requests no p99, a short window no margin: notes, if anything."""
+    some = [reply(10.0 + i, [(500, 2 + i)]) for i in range(8)]
+    assert [w["code"] for w in summarise(run_of(*some, pulses=PULSES))["warnings"]] == []
+    assert [w["code"] for w in summarise(run_of(*some, windows=WINDOW, pulses=PULSES))["warnings"]] == []
 
 
 def test_every_warning_is_tried_above_and_the_gravest_stands_first() -> None:

@@ -195,7 +195,7 @@ def test_a_killed_writer_leaves_all_that_was_flushed(tmp_path: Path) -> None:
     assert not run.ended
     assert run.chunks.present(run.requests).all()  # a line that can be read has its chunks
     assert sum(run.damage.values()) <= 1
-    assert summarise(run.data())["agent"]["window"]["note"] == "no steady window"
+    assert summarise(run.data())["agent"]["window"]["note"] == "the run stopped before its window"
 
 
 def test_a_full_disk_is_one_sentence() -> None:
