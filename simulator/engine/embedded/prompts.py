@@ -82,6 +82,16 @@ class Opened:
         return sum(len(text) for _key, text in self.todo)
 
 
+def hashed(data: bytes, block_size: int, parent: bytes = b"") -> tuple[list[bytes], bytes]:
+    """Chained hashes of the full blocks of token ids (int32 bytes) that follow `parent`, and what is left over."""
+    size, hashes = block_size * ID_BYTES, []
+    full = len(data) // size * size
+    for start in range(0, full, size):
+        parent = block_hash(parent, data[start : start + size])
+        hashes.append(parent)
+    return hashes, data[full:]
+
+
 class Prompts:
     """Tokenises and hashes prompts. Used from one thread, except `tokenise`, which touches no shared state."""
 
@@ -159,14 +169,9 @@ class Prompts:
         return np.asarray(ids, np.int32)
 
     def _extend(self, node: _Node, ids: Ids) -> _Node:
-        size = self.block_size * ID_BYTES
-        data = node.tail + ids.tobytes()
-        last, added = node.last, []
-        full = len(data) // size * size
-        for start in range(0, full, size):
-            last = block_hash(last, data[start : start + size])
-            added.append(last)
-        return _Node(node if node is not _ROOT else None, node.n_tok + len(ids), tuple(added), last, data[full:])
+        added, tail = hashed(node.tail + ids.tobytes(), self.block_size, node.last)
+        last = added[-1] if added else node.last
+        return _Node(node if node is not _ROOT else None, node.n_tok + len(ids), tuple(added), last, tail)
 
     def _remember(self, key: bytes, ids: Ids) -> None:
         if key not in self._ids:
