@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 
+from simulator.core.stream import read_stream
 from simulator.drive.meter import StreamCounter
-
-_USED = re.compile(rb'"completion_tokens": ?(\d+)')
 
 
 class Enough:
-    """Counts like `counter`, and says True from the arrival on that brings the `tok`-th output token. The server's own
-    running count rules where it sends one with every chunk; else the meter's estimate (chunks times the mean tokens a
-    chunk of this run). A count split between two reads is found in the next one."""
+    """Says True from the arrival on that brings the `tok`-th output token. Nothing is read until the meter's cheap
+    estimate says that it may have come; then what has come is: the server's own running count where it sends one,
+    else `count`, tokens of a text, of what was said."""
 
-    __slots__ = ("_counter", "_tok")
+    __slots__ = ("_count", "_counter", "_data", "_look_at", "_tok")
 
-    def __init__(self, counter: StreamCounter, tok: int) -> None:
-        self._counter, self._tok = counter, tok
+    def __init__(self, counter: StreamCounter, tok: int, count: Callable[[str], int]) -> None:
+        self._counter, self._tok, self._count = counter, tok, count
+        self._look_at = tok / 2
+        self._data: list[bytes] = []
 
     def __call__(self, data: bytes) -> bool:
+        self._data.append(data)
         self._counter.catch_up()
-        used = _USED.findall(data)
-        return (int(used[-1]) if used else self._counter.output_tok) >= self._tok
+        estimate = self._counter.output_tok
+        if estimate < self._look_at:
+            return False
+        come = self._come()
+        self._look_at = estimate + (self._tok - come) / 2
+        return come >= self._tok
+
+    def _come(self) -> int:
+        reading = read_stream((0.0, data) for data in self._data)
+        if reading.output_tok is not None:
+            return reading.output_tok
+        said = reading.text + reading.reasoning + "".join(c["name"] + c["arguments"] for c in reading.tool_calls)
+        return self._count(said) if said else 0

@@ -97,7 +97,7 @@ class Sender:
         state = self._meter.slot(job.slot) if rowed else None
         exchange = Exchange()
         counter = StreamCounter(self._meter, state, self._now, exchange.times_s, exchange.pieces)
-        on_read = None if job.stop_after_tok is None else Enough(counter, job.stop_after_tok)
+        on_read = None if job.stop_after_tok is None else Enough(counter, job.stop_after_tok, self._count)
         if state is not None:
             state.phase, state.tok_s, state.context_tok = "queue", 0.0, job.prompt_tok
         self._meter.in_flight += 1

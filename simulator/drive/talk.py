@@ -21,6 +21,9 @@ from simulator.drive.sender import Job, Reply
 from simulator.drive.stage import Stage
 from simulator.drive.wall import Wall
 
+#: by which a history that left its plan is planned on
+BYTES_PER_TOK = 4.0
+
 
 class Talk:
     """turns: the conversation's. branch: 0, the session's own; n, its n-th sub-agent. answered: set when the first
@@ -105,8 +108,9 @@ class Talk:
         plan, forced = self._plan, self._s.forced
         live = None if turn.purpose == "compaction" else self._overlay.live(turn)
         prompt_tok = turn.prompt_tok
-        if live is not None:  # by its share of the planned bytes
-            prompt_tok = round(prompt_tok * sum(map(len, live)) / sum(len(plan.pool[i]) for i in turn.view))
+        if live is not None:
+            more = sum(map(len, live)) - sum(len(plan.pool[i]) for i in turn.view)
+            prompt_tok = max(1, prompt_tok + round(more / BYTES_PER_TOK))
         return Job(
             kind="agent",
             session=plan.session,

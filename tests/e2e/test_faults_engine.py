@@ -34,6 +34,8 @@ OUTPUT_TOK = 24
 CLASSIC, SDK = "classic-xml", "sdk"
 OK = ("", "")
 GOOD = [f"good-{n}" for n in range(3)]
+#: a client that closes each stream once it has seen enough of it
+CLOSING, CLOSED_AT_TOK, LONG_TOK = "closing", 8, 1_000
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,9 @@ def message(role: str, text: str) -> bytes:
     return orjson.dumps({"role": role, "content": text})
 
 
-def plan(session: str, profile: str, model: str) -> SessionPlan:
+def plan(
+    session: str, profile: str, model: str, output_tok: int = OUTPUT_TOK, stop_after_tok: int | None = None
+) -> SessionPlan:
     tools = [{"type": "function", "function": {"name": "read_file", "parameters": {}}}]
     offers = b',"tools":' + orjson.dumps(tools) + b',"tool_choice":"auto"' if profile == SDK else b""
     pool = [message("system", f"You work in session<{session}>.")]
@@ -108,7 +112,10 @@ def plan(session: str, profile: str, model: str) -> SessionPlan:
         heads=(b'{"model":"%s","messages":[' % model.encode(),),
         pool=tuple(pool),
         tail=b"]" + offers + b',"stream":true,"stream_options":{"include_usage":true}',
-        turns=tuple(Turn(i, "agent", view, "", 0, 300, OUTPUT_TOK, 0.0, call) for i, view in enumerate(views)),
+        turns=tuple(
+            Turn(i, "agent", view, "", 0, 300, output_tok, 0.0, call, stop_after_tok=stop_after_tok)
+            for i, view in enumerate(views)
+        ),
         check=Check("", ""),
     )  # fmt: skip
 
@@ -142,14 +149,26 @@ async def drive(folder: Path) -> dict[str, Any]:
         stage = Stage(sender, RecordedTools(), writer, meter, clock.now, clock.at, asyncio.Event(), False, True)
         plans = [plan(c.session, c.profile, engine.model) for c in CASES]
         plans += [plan(name, (CLASSIC, SDK)[n % 2], engine.model) for n, name in enumerate(GOOD)]
+        plans.append(plan(CLOSING, CLASSIC, engine.model, LONG_TOK, CLOSED_AT_TOK))
         await Load(stage, LoadShape(len(plans), None, 0.0, 80.0), Work(plans), asyncio.Event()).run()
         await endpoint.close()
         writer.finish({"stopped": ""})
         async with aiohttp.ClientSession() as http, http.get(engine.metrics_url) as answer:
             metrics = await answer.text()
-        return {"metrics": metrics, "in_flight": meter.in_flight, "pid": engine.pid}
+        return {**_counters(metrics), "in_flight": meter.in_flight, "pid": engine.pid}
     finally:
         await engine.stop()
+
+
+def _counters(metrics: str) -> dict[str, float]:
+    """What the engine itself says: requests that were given up, faults."""
+    found = {"aborted": 0.0, "faults": 0.0}
+    for line in metrics.splitlines():
+        if line.startswith("vllm:request_success_total") and 'finished_reason="abort"' in line:
+            found["aborted"] += float(line.split()[-1])
+        elif line.startswith("embedded:faults_total"):
+            found["faults"] += float(line.split()[-1])
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -189,11 +208,22 @@ def test_the_others_finish_as_if_nothing_were(run: dict[str, Any]) -> None:
     assert {s["outcome"] for s in run["sessions"] if s["session"] in GOOD} == {"completed"}
 
 
+def test_streams_that_the_client_closes_end_at_the_engine_as_well(run: dict[str, Any]) -> None:
+    mine = [r for r in run["records"] if r["session"] == CLOSING]
+    assert [(r["turn"], r["outcome"], r["stopped"], r["finish"]) for r in mine] == [
+        (n, "ok", True, "") for n in range(3)
+    ]
+    for r in mine:
+        assert CLOSED_AT_TOK <= r["output_tok"] < LONG_TOK / 4 and r["output_source"] == "counted"
+        assert r["defect"] == "" and r["prompt_tok"] is None
+    assert run["aborted"] >= 3
+    assert {s["outcome"] for s in run["sessions"] if s["session"] == CLOSING} == {"completed"}
+
+
 def test_nothing_is_lost_and_every_fault_was_met_once(run: dict[str, Any]) -> None:
     assert len({r["request"] for r in run["records"]}) == len(run["records"])
-    assert len(run["sessions"]) == len(CASES) + len(GOOD)
-    counted = next(line for line in run["metrics"].splitlines() if line.startswith("embedded:faults_total"))
-    assert float(counted.split()[-1]) == len(CASES)
+    assert len(run["sessions"]) == len(CASES) + len(GOOD) + 1
+    assert run["faults"] == len(CASES)
     assert run["in_flight"] == 0
 
 
@@ -218,7 +248,7 @@ def test_the_folder_reports_and_no_process_is_left(run: dict[str, Any]) -> None:
     write_report(run["folder"], show=False)
     report = (run["folder"] / "report.md").read_text()
     lost = sum(not c.lives for c in CASES)
-    assert f"{lost} of {len(CASES) + len(GOOD)} sessions" in report
+    assert f"{lost} of {len(CASES) + len(GOOD) + 1} sessions" in report
     assert "FAULTS ON PURPOSE" in report
     summary = orjson.loads((run["folder"] / "summary.json").read_bytes())
     assert summary["agent"]["sessions"]["failed"] == lost
