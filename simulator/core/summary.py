@@ -65,6 +65,7 @@ def _traffic(sample: Traffic, slo: Mapping[str, float], scraped: dict[str, Any] 
         "window": {**asdict(sample.window), "length_s": sample.window.length_s},
         "requests": _counts(sample.sent),
         "errors": errors(sample.sent),
+        "defects": defects(sample.sent),
         **rate,
         **drift(sample),
         "uncached_input_tok_s": uncached,
@@ -113,6 +114,13 @@ def errors(sent: Table) -> dict[str, dict[str, Any]]:
         first = int(np.flatnonzero(kinds.codes == code)[0])
         found[kinds.names[code] or "unknown"] = {"count": int(count), "example": bad.text("detail").at(first)}
     return dict(sorted(found.items(), key=lambda item: -int(item[1]["count"])))
+
+
+def defects(sent: Table) -> dict[str, int]:
+    """Replies that came whole and that a client objects to, by kind (core/outcome.DEFECTS), the most frequent first."""
+    kinds = sent.text("defect")
+    found = {kinds.names[code]: int(n) for code, n in zip(*np.unique(kinds.codes, return_counts=True), strict=True)}
+    return dict(sorted(((kind, n) for kind, n in found.items() if kind), key=lambda item: -item[1]))
 
 
 def planned(sent: Table) -> dict[str, float | None]:

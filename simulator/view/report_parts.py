@@ -150,9 +150,15 @@ def errors(summary: Mapping[str, Any]) -> Lines:
             share = percent(row["count"] / part["requests"]["sent"])
             rows.append((kind, cell(name), count(row["count"]), share, cell(row["example"])))
     lines = ["## Errors", ""]
-    if not rows:
-        return [*lines, "No request failed in the window.", ""]
-    return [*lines, *_left(("traffic", "error", "requests", "share", "for example"), rows), ""]
+    if rows:
+        lines += [*_left(("traffic", "error", "requests", "share", "for example"), rows), ""]
+    else:
+        lines += ["No request failed in the window.", ""]
+    odd = (summary["agent"] or {}).get("defects") or {}
+    if odd:
+        told = ", ".join(f"{count(n)} {cell(kind)}" for kind, n in odd.items())
+        lines += [f"Replies that came whole and that the clients objected to: {told}.", ""]
+    return lines
 
 
 def client(health: Mapping[str, Any]) -> Lines:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -253,6 +254,8 @@ def test_the_folder_reports_and_no_process_is_left(run: dict[str, Any]) -> None:
     summary = orjson.loads((run["folder"] / "summary.json").read_bytes())
     assert summary["agent"]["sessions"]["failed"] == lost
     assert set(summary["agent"]["errors"]) == {error for c in CASES for error, _ in c.met if error}
+    odd = Counter(defect for c in CASES for _, defect in c.met if defect)
+    assert summary["agent"]["defects"] == odd and "objected to: " in report
     manifest = orjson.loads((run["folder"] / "manifest.json").read_bytes())
     assert len(manifest["engine"]["faults"]["rules"]) == len(CASES)
     assert not psutil.pid_exists(run["pid"])
