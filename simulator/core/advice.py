@@ -234,7 +234,7 @@ def _engine(kind: str, engine: dict[str, Any] | None, part: dict[str, Any]) -> I
     if behind is not None and behind < FOREIGN_SHARE and engine["backlog_mean"] < -2:
         yield warning("other_users", f"{kind}: the engine has {-engine['backlog_mean']:.1f} more requests than we sent")
     if (engine["emulation_lag_s"] or 0) > EMULATION_LATE_S:
-        yield warning("emulation_late", f"{kind}: tokens {1e3 * engine['emulation_lag_s']:.0f} ms late (p95)")
+        yield warning("emulation_late", f"{kind}: the emulation is {1e3 * engine['emulation_lag_s']:.0f} ms late")
     told = ratio(engine["output_tok_s"], part["output_tok_s"])
     sure = part["window"]["steady"] and part["window"]["length_s"] >= 20 and not engine["restarted"]
     if told is not None and abs(told - 1) > 0.05 and sure:

@@ -235,7 +235,7 @@ def engine(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Lines:
             ("front-end backlog p95", *(_backlog(g["backlog_p95"]) for g in each)),
         ]
         if any(g.get("emulation_lag_s") is not None for g in each):
-            rows.append(("emulation behind its own model p95", *(duration(g.get("emulation_lag_s")) for g in each)))
+            rows.append(("emulation behind its own model", *(duration(g.get("emulation_lag_s")) for g in each)))
         lines += [*table(("", *kinds), rows), "", BACKLOG, ""]
     else:
         lines += ["Its /metrics were not read in any window.", ""]
