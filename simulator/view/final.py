@@ -11,6 +11,7 @@ from rich.text import Text
 
 from simulator.core.limit import CLIENT, FRONT_END
 from simulator.core.metric import OUTPUT, Metric, value
+from simulator.view.arrivals import arrival_lines
 from simulator.view.cells import clean
 from simulator.view.format import count, digits, duration, measure, percent
 from simulator.view.identity import emulation, is_emulated, synthetic_shape, title
@@ -43,6 +44,8 @@ def final(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Renderable
         parts.append(_table(agent, synthetic, synthetic_shape(manifest)))
     if agent is not None:
         parts += [Text(line) for line in _agent_lines(agent)]
+    for line in arrival_lines(summary):
+        parts.append(Text(line, overflow="ellipsis", no_wrap=True))
     parts += _limits(summary) + _verdict(summary)
     return Group(*parts)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from simulator.core.metric import TABLE, value
 from simulator.core.stats import P99_NEEDS
+from simulator.view.arrivals import arrivals
 from simulator.view.format import DASH, cell, count, digits, duration, measure, percent
 from simulator.view.identity import command, emulation, facts, is_emulated, synthetic_shape, title
 from simulator.view.report_parts import client, engine, errors, groups, limit, sessions, table, tools, wall, warnings
@@ -29,6 +30,7 @@ def report(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     if agent is not None:
         lines += [*wall(agent), *sessions(agent), *groups(agent), *tools(agent)]
     lines += [
+        *arrivals(summary),
         *errors(summary),
         *limit(summary),
         *client(summary["client"]),
