@@ -96,12 +96,17 @@ def saturate(
     seed: Annotated[int | None, typer.Option(help="Overrides the scenario's seed.")] = None,
     label: Annotated[str, typer.Option(help="A name for this configuration, shown in reports.")] = "",
     set_: Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. start=beginning.")] = None,
+    procs: Annotated[int | None, typer.Option(help="Client processes; default: by an estimate of each load.")] = None,
+    virtual: Annotated[bool, typer.Option("--virtual", help="Virtual time: emulated, no HTTP, no waiting.")] = False,
+    engine_params: Annotated[Path | None, typer.Option(help="With --virtual: settings of the emulated engine.")] = None,
 ) -> None:
     """Find the largest number of agents (or sessions a second) that meets objectives."""
-    from simulator.cli.run import Options
+    from simulator.cli.run import Options, Virtual
     from simulator.cli.saturate import Search
     from simulator.cli.saturate import main as saturate_main
 
+    if not virtual and engine_params is not None:
+        raise UsageError("--engine-params belongs to --virtual; give that too")
     options = Options(
         scenario=scenario,
         endpoint=endpoint,
@@ -113,6 +118,8 @@ def saturate(
         plain=True,
         keep=False,
         overrides=tuple(set_ or ()),
+        virtual=Virtual(engine_params, 1) if virtual else None,
+        procs=procs,
     )
     raise typer.Exit(saturate_main(options, Search(slo, low, high, rate, window)))
 

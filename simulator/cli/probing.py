@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulator.cli.conduct import SIGNALS, Conductor
+from simulator.cli.procs import choose
 from simulator.cli.report import write_report
 from simulator.cli.run import Options, run_manifest
 from simulator.cli.target import Target
-from simulator.core.arrival import MAX_SESSIONS, session_times
-from simulator.core.scenario import Scenario, scenario_hash
+from simulator.core.arrival import session_times
+from simulator.core.scenario import Scenario
 from simulator.errors import Interrupted, UsageError
 from simulator.store.folder import Run, RunFolder
 from simulator.tasks.breadth import shared
@@ -28,23 +29,24 @@ PROBES = "probes"
 #: a probe that ended so has said what it could; others are tried again
 WHOLE = ("", "time limit")
 #: of an engine's identity, what must be equal for its probes to be one search
-SAME_ENGINE = ("kind", "model", "params_sha256")
+SAME_ENGINE = ("kind", "model", "params_sha256", "settings", "virtual")
 
 
 @dataclass(frozen=True, slots=True)
 class Loads:
-    """The scenario at a load: as many agents, or sessions a second when `rate`. base is checked by `loads`."""
+    """The scenario at a load: as many agents, or sessions a second when `rate`. base is checked by `loads`. capped:
+    the scenario states the places of its open loop; else there is one for each arrival."""
 
     base: Scenario
     rate: bool
+    capped: bool
 
     def at(self, point: float) -> Scenario:
-        if self.rate:
-            kept = self.base.arrival.model_dump()
-            change: dict[str, Any] = {"arrival": {**kept, "sessions_per_s": point}}
-        else:
-            change = {"sessions": int(point)}
-        return Scenario.model_validate(self.base.model_dump() | change)
+        if not self.rate:
+            return Scenario.model_validate(self.base.model_dump() | {"sessions": int(point)})
+        arrival = {**self.base.arrival.model_dump(), "sessions_per_s": point}
+        found = Scenario.model_validate(self.base.model_dump() | {"arrival": arrival})
+        return found if self.capped else found.model_copy(update={"sessions": len(session_times(found))})
 
     def slots(self, point: float) -> int:
         """How many slots' sessions have to be planned for it."""
@@ -69,10 +71,10 @@ def loads(scenario: Scenario, *, rate: bool, window_s: float | None) -> Loads:
     if rate and arrival.kind == "trace":
         raise UsageError("--rate needs arrivals by rate; a trace has its own: use `kind: poisson` or `kind: constant`")
     if rate and not arrival.open:
-        change |= {"arrival": {"kind": "poisson", "sessions_per_s": 1.0}, "sessions": MAX_SESSIONS}
+        change |= {"arrival": {"kind": "poisson", "sessions_per_s": 1.0}}
     if not rate and arrival.open:
         raise UsageError(f"{scenario.name} is an open loop, whose load is a rate: give --rate, or another scenario")
-    return Loads(Scenario.model_validate(scenario.model_dump() | change), rate)
+    return Loads(Scenario.model_validate(scenario.model_dump() | change), rate, capped=arrival.open)
 
 
 class Prober:
@@ -83,6 +85,7 @@ class Prober:
     ) -> None:
         self._loads, self._target, self._options, self._text = loads, target, options, text
         self._folder, self._say = out / PROBES, say
+        self._own_engine = "params_sha256" in target.identity
         self.foreign = 0
 
     def known(self) -> list[tuple[float, Path, Mapping[str, Any]]]:
@@ -115,20 +118,29 @@ class Prober:
     async def run(self, point: float) -> tuple[Path, str, Mapping[str, Any]]:
         """(folder, how it was stopped, summary) of a new probe."""
         gc.unfreeze()  # what the last probe kept from the collector
-        scenario, path = self._loads.at(point), self._fresh(point)
+        path = self._fresh(point)
         planning = await self._plans(point)
         try:
-            writer = RunFolder.create(path, self._manifest(point))
-            try:
-                self._say("measuring")
-                ending = await Conductor(scenario, self._target, planning, writer, keep=False).run()
-                writer.finish(asdict(ending))
-            finally:
-                writer.finish({"stopped": "failed"})
+            self._say("measuring")
+            stopped = await self._measure(point, planning, path)
         finally:
             await asyncio.to_thread(planning.close)
         write_report(path, show=False)
-        return path, ending.stopped, RunFolder.open(path).summary or {}
+        return path, stopped, RunFolder.open(path).summary or {}
+
+    async def _measure(self, point: float, planning: Planning, path: Path) -> str:
+        """How it was stopped."""
+        scenario = self._loads.at(point)
+        procs = choose(scenario, self._options.procs, embedded=self._own_engine)
+        client = {"processes": procs.count, "why": procs.why}
+        writer = RunFolder.create(path, {**self._manifest(point), "client": client})
+        try:
+            conductor = Conductor(scenario, self._target, planning, writer, keep=False, procs=procs.count)
+            ending = await conductor.run()
+            writer.finish(asdict(ending))
+        finally:
+            writer.finish({"stopped": "failed"})
+        return ending.stopped
 
     def _fresh(self, point: float) -> Path:
         name = f"{point:.4g}" if self._loads.rate else f"{point:04.0f}"
@@ -136,6 +148,9 @@ class Prober:
         while (self._folder / f"{name}-{number}").exists():
             number += 1
         return self._folder / f"{name}-{number}"
+
+    def _slots(self, point: float) -> int:
+        return self._loads.slots(point)
 
     async def _plans(self, point: float) -> Planning:
         """All of them, before anything is sent: planning never takes part of the machine from a probe."""
@@ -145,7 +160,7 @@ class Prober:
             self._say(f"planning sessions {done}/{expected}")
 
         loads = self._loads
-        planning = Planning(loads.planned_as(point), self._target.model, progress, loads.slots(point))
+        planning = Planning(loads.planned_as(point), self._target.model, progress, self._slots(point))
         loop = asyncio.get_running_loop()
         for name in SIGNALS:
             loop.add_signal_handler(name, planning.abandon)
@@ -164,4 +179,4 @@ class Prober:
     def _manifest(self, point: float) -> dict[str, Any]:
         scenario = self._loads.at(point)
         made = run_manifest(self._options, scenario, self._text, self._target)
-        return {**made, "scenario_hash": scenario_hash(scenario), "probe": {"point": point, "rate": self._loads.rate}}
+        return {**made, "probe": {"point": point, "rate": self._loads.rate}}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from simulator.core.probe import Probe, judge
 from simulator.core.saturation import BELOW, CLIENT_LIMIT, Span, Verdict, decide
 from simulator.core.scenario import Scenario
 from simulator.core.scenario_file import parse
-from simulator.errors import EngineError, Interrupted, UsageError
+from simulator.errors import EngineError, Interrupted, SimError, UsageError
 from simulator.store.manifest import write_json, write_whole
 from simulator.view.saturation import Found, as_json, curve, limits, markdown, probe_line, sentence, table
 
@@ -47,6 +48,8 @@ def main(options: Options, search: Search) -> int:
     scenario = with_traces(parse(text, str(options.scenario), options.overrides), options.scenario)
     scenario = with_options(scenario, options)
     objectives = _objectives(search.slo, scenario)
+    if search.rate and options.virtual is not None:
+        raise UsageError("--rate and --virtual exclude each other: virtual time plays closed loops only")
     asked = loads(scenario, rate=search.rate, window_s=search.window_s)
     span = _span(search, asked.base)
     asked.slots(span.high)  # too many sessions to plan are told now
@@ -96,15 +99,15 @@ async def _search(
     options: Options, asked: Loads, span: Span, objectives: Sequence[Objective], text: str, out: Path
 ) -> int:
     console = Console(highlight=False, soft_wrap=True)
-    with tempfile.TemporaryDirectory(prefix="sim-engine-") as folder:
-        log = Path(folder) / "engine.log"
-        async with open_target(asked.base, options.endpoint, options.model, options.engine, log) as target:
-            with console.status("") as status:
-                prober = Prober(asked, target, options, text, out, lambda what: status.update(what))
-                found = await _probe_all(prober, _blank(asked, target, objectives), span, console)
+    async with _target(options, asked.base) as target:
+        with console.status("") as status:
+            prober = _prober(options)(asked, target, options, text, out, lambda what: status.update(what))
+            found, fault = await _probe_all(prober, _blank(asked, target, objectives), span, console)
     write_json(out / "saturate.json", as_json(found))
     write_whole(out / "saturate.md", markdown(found).encode())
     console.print(table(found), *curve(found), "", sentence(found), f"report: {out / 'saturate.md'}", sep="\n")
+    if fault is not None:
+        raise fault
     if found.stopped == ENGINE_GONE:
         raise EngineError(f"{mask_url(target.base_url)} stopped taking connections; {out} holds what came before")
     if found.verdict is None:
@@ -112,12 +115,36 @@ async def _search(
     return {BELOW: 1, CLIENT_LIMIT: 4}.get(found.verdict.kind, 0)
 
 
+@asynccontextmanager
+async def _target(options: Options, base: Scenario) -> AsyncIterator[Target]:
+    if options.virtual is not None:
+        from simulator.cli.virtual import target_of
+
+        yield target_of(options.virtual.params, base, options.virtual.replicas)
+        return
+    with tempfile.TemporaryDirectory(prefix="sim-engine-") as folder:
+        log = Path(folder) / "engine.log"
+        asked = options.endpoint, options.model, options.engine
+        async with open_target(base, *asked, log, options.faults) as target:
+            yield target
+
+
+def _prober(options: Options) -> type[Prober]:
+    if options.virtual is None:
+        return Prober
+    from simulator.cli.simulated import VirtualProber  # pulls in what real time does not need
+
+    return VirtualProber
+
+
 def _blank(asked: Loads, target: Target, objectives: Sequence[Objective]) -> Found:
-    return Found(asked.base.name, target.model, target.kind == "emulated", asked.rate, objectives, [], None)
+    engine = f"{target.model}, virtual time" if target.identity.get("virtual") else target.model
+    return Found(asked.base.name, engine, target.kind == "emulated", asked.rate, objectives, [], None)
 
 
-async def _probe_all(prober: Prober, found: Found, span: Span, console: Console) -> Found:
-    """Probes until the verdict, telling each as it comes."""
+async def _probe_all(prober: Prober, found: Found, span: Span, console: Console) -> tuple[Found, SimError | None]:
+    """Probes until the verdict, telling each as it comes. What went wrong with one comes back beside what the others
+    gave."""
     mark = "[EMULATED] " if found.emulated else ""
     console.print(f"{mark}largest load of {found.scenario} with {limits(found.objectives)}", markup=False)
     probes: list[Probe] = []
@@ -130,14 +157,16 @@ async def _probe_all(prober: Prober, found: Found, span: Span, console: Console)
         take(point, path, summary, "  (read)")
     if prober.foreign:
         console.print(f"{prober.foreign} probes of another scenario or engine lie there and are left out", markup=False)
-    stopped = ""
+    stopped, fault = "", None
     while not isinstance(step := decide(span, [probe.trial for probe in probes]), Verdict):
         try:
             path, stopped, summary = await prober.run(step)
         except Interrupted:
             stopped = "interrupted"
+        except SimError as error:
+            stopped, fault = "a fault", error
         if stopped not in ("", "time limit"):
             break
         take(step, path, summary)
     verdict = step if isinstance(step, Verdict) else None
-    return Found(found.scenario, found.engine, found.emulated, found.rate, found.objectives, probes, verdict, stopped)
+    return replace(found, probes=probes, verdict=verdict, stopped=stopped), fault

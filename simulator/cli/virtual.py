@@ -19,7 +19,7 @@ from simulator.cli.scripts import planned, scripts
 from simulator.cli.target import Target
 from simulator.core.scenario import Scenario
 from simulator.engine.embedded.config import DEFAULT_PARAMS, EngineParams, load_params
-from simulator.store.folder import RunFolder
+from simulator.store.folder import RunFolder, RunWriter
 from simulator.virtual.folder import write
 from simulator.virtual.script import Script
 from simulator.virtual.simulate import check, simulate
@@ -33,32 +33,40 @@ def main(
     manifest: Callable[[Target], dict[str, Any]],
 ) -> int:  # fmt: skip
     """The exit code. `out` is an empty folder; manifest(target): what the run's manifest says of it."""
-    path = params_path or DEFAULT_PARAMS
-    params = load_params(path)
+    params = load_params(params_path or DEFAULT_PARAMS)
     check(scenario, params, replicas)
     played, facts = prepare(scenario, params, plain=plain)
-    writer = RunFolder.create(out, manifest(_target(path, params, scenario, replicas)) | facts)
-    stopped = "failed"
+    writer = RunFolder.create(out, manifest(target_of(params_path, scenario, replicas)) | facts)
+    progress = Progress(plain=plain)
+    ending = play(scenario, params, played, replicas, writer, progress)
+    write_report(out, show=True)
+    print(f"report: {out / 'report.md'}")
+    return 130 if ending["stopped"] == "interrupted" else 3 if ending["failed"] and not ending["answered"] else 0
+
+
+def play(
+    scenario: Scenario, params: EngineParams, played: list[list[Script]], replicas: int, writer: RunWriter,
+    progress: Callable[[float], object],
+) -> Mapping[str, Any]:  # fmt: skip
+    """Simulates, writes the run folder to its end and returns what its manifest says of the ending. Ctrl-C is ours
+    meanwhile."""
+    ending: Mapping[str, Any] = {"stopped": "failed"}
     try:
         with interruptible() as asked:
-            progress = Progress(plain=plain)
             result = simulate(
                 scenario, params, played, replicas=replicas, processes=os.cpu_count() or 1,
-                watch=lambda now_s: progress(now_s) or asked(),
+                watch=lambda now_s: bool(progress(now_s)) or asked(),
             )  # fmt: skip
+        if isinstance(progress, Progress):
             progress.done(result.end_s)
         write(result, writer)
         answered = sum(record.outcome == "ok" for record, _gaps, _tokens in result.log.requests)
         failed = sum(record.outcome == "failed" for record, _gaps, _tokens in result.log.requests)
         writer.amend({"reused_sessions": result.reused})
-        stopped = result.stopped
+        ending = _ending(result.stopped, result.ran_dry, answered, failed)
     finally:
-        writer.finish(
-            {"stopped": stopped} if stopped == "failed" else _ending(stopped, result.ran_dry, answered, failed)
-        )
-    write_report(out, show=True)
-    print(f"report: {out / 'report.md'}")
-    return 130 if stopped == "interrupted" else 3 if failed and not answered else 0
+        writer.finish(ending)
+    return ending
 
 
 def prepare(scenario: Scenario, params: EngineParams, *, plain: bool) -> tuple[list[list[Script]], dict[str, Any]]:
@@ -77,7 +85,10 @@ def prepare(scenario: Scenario, params: EngineParams, *, plain: bool) -> tuple[l
     return played, {"plan_hash": folder.hash, "planned_sessions": len(folder.sessions), "virtual": said}
 
 
-def _target(path: Path, params: EngineParams, scenario: Scenario, replicas: int) -> Target:
+def target_of(params_path: Path | None, scenario: Scenario, replicas: int) -> Target:
+    """The engine of a simulated run: settings of the emulated one, the default ones without a path."""
+    path = params_path or DEFAULT_PARAMS
+    params = load_params(path)
     identity = {
         "virtual": True,
         "replicas": replicas,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import time
 
+#: uvloop rounds timers to a millisecond, down as well: what must not happen before its time waits so much longer
+ROUNDING_S = 0.001
+
 
 class RunClock:
     """`origin` is a time.monotonic() reading: CLOCK_MONOTONIC is shared by all processes of one host, so stamps taken

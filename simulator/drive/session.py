@@ -9,6 +9,7 @@ import asyncio
 
 from simulator.core.plan import SessionPlan, Turn
 from simulator.core.record import Session
+from simulator.drive.clock import ROUNDING_S
 from simulator.drive.stage import Stage
 from simulator.drive.subagents import run_subagents
 from simulator.drive.talk import Talk
@@ -44,7 +45,7 @@ class SessionRunner:
             earlier = [c.action for t in self._plan.turns[: self._plan.start_turn] for c in t.calls]
             await self._s.tools.setup(self._plan, earlier)
             if self._t_due_s is not None:
-                await self._s.pause(self._t_due_s - self._s.now())
+                await self._s.pause(self._t_due_s + ROUNDING_S - self._s.now())
             ready = True
             self._wall.cursor = t_ready = self._s.now()
             await self._play()

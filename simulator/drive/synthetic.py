@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from simulator.core.share import WHOLE, Share
+from simulator.drive.clock import ROUNDING_S
 from simulator.drive.meter import Meter
 from simulator.drive.recorder import Recorder
 from simulator.drive.sender import Job, Sender
@@ -112,7 +113,7 @@ class Synthetic:
         async with asyncio.TaskGroup() as requests:
             for number in self._waiting:
                 due_s = start_s + self._shape.due_s[number]
-                await asyncio.sleep(max(0.0, due_s - self._now()))
+                await asyncio.sleep(max(0.0, due_s + ROUNDING_S - self._now()))
                 requests.create_task(self._arrival(number, due_s, free))
 
     async def _arrival(self, number: int, due_s: float, free: asyncio.Semaphore) -> None:

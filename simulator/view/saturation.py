@@ -144,7 +144,7 @@ def as_json(found: Found) -> dict[str, Any]:
 
 
 def _heads(found: Found) -> list[str]:
-    each = "per session" if found.rate else "per agent"
+    each = "per request" if found.rate else "per agent"
     return [found.noun, "tok/s", each, "in flight", *(o.name for o in found.objectives), "objectives", "client", "why"]
 
 

@@ -73,6 +73,16 @@ def test_a_search_that_is_there_is_read_and_not_measured_again(searched: tuple[P
     assert set(before) <= set(after) and len(after) <= len(before) + 1, "only the boundary may need its second try"
 
 
+def test_the_same_search_in_virtual_time_has_no_client_to_blame(searched: tuple[Path, str], sim: Sim) -> None:
+    asked = ("--slo", "ttft_p95<60s", "--high", "2", "--out", "virtual", "--virtual")
+    code, said = sim.run("saturate", sim.folder / "few.yaml", *asked)
+    assert code == 0 and "virtual time" in said and "At least 2 agents" in said, said
+    found = orjson.loads((sim.folder / "virtual" / "saturate.json").read_bytes())
+    assert [(p["point"], p["outcome"]) for p in found["probes"]] == [(1, "met"), (2, "met"), (2, "met")]
+    again = [p["values"] for p in found["probes"]][1:]
+    assert again[0] == again[1], "the same load twice is the same"
+
+
 def test_sessions_of_a_trace_arrive_when_it_says(sim: Sim) -> None:
     (sim.folder / "times.txt").write_text("0\n0.4\n\n0.4\n")
     code, said = sim.run("run", sim.scenario(ARRIVALS, "trace.yaml"), "--out", "trace", "--plain")
