@@ -109,6 +109,9 @@ class Scheduler:
             self._schedule_waiting(plan, budget, horizon_s)
         if not plan.decodes and not plan.prefills:
             self._previous = None
+            if self.leaving:  # they kept the last one from growing: their step is over, and it is planned again
+                self.batch.let_go()
+                return self.step(now_s)
             return None
         plan.cost = self.cost.step(plan.work)
         plan.end_s = now_s + plan.cost.total_s

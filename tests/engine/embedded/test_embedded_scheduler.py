@@ -17,6 +17,11 @@ BLOCK = 4
 
 
 def params(**changes: object) -> EngineParams:
+    """An engine whose model keeps no recurrent state."""
+    return attention_only(hybrid(**changes))
+
+
+def hybrid(**changes: object) -> EngineParams:
     small = {
         "block_size": BLOCK,
         "num_gpu_blocks": 24,
@@ -25,17 +30,17 @@ def params(**changes: object) -> EngineParams:
         "max_num_batched_tokens": 16,
         "num_speculative_tokens": 1,
     }
-    return attention_only(load_params().model_copy(update={**small, **changes}))
+    return load_params().model_copy(update={**small, **changes})
 
 
 def check(scheduler: Scheduler, ids_of: dict[Request, list[int]]) -> None:
     """What must hold between any two steps."""
     pool = scheduler.pool
     holders = scheduler.running + scheduler.leaving
-    held = Counter(block for request in holders for block in request.blocks)
+    held = Counter(block for r in holders for block in (*r.blocks, *r.live, *r.saved))
     assert [held[block] for block in range(pool.n_blocks)] == pool.refs
     assert set(pool.free) == {block for block in range(pool.n_blocks) if pool.refs[block] == 0}
-    assert not any(request.blocks for request in scheduler.waiting)
+    assert not any(request.blocks or request.live or request.saved for request in scheduler.waiting)
     assert {pool.hash_of[block] for block in pool.by_hash.values()} == set(pool.by_hash)
     assert len(scheduler.running) <= scheduler.params.max_num_seqs
     for request in scheduler.running:
@@ -76,10 +81,12 @@ works = st.lists(
 
 
 @settings(max_examples=80, deadline=None)
-@given(works, st.booleans(), st.integers(0, 3), st.booleans())
-def test_any_workload_conserves_tokens_and_blocks(work, caching, drafts, overlapped) -> None:
+@given(works, st.booleans(), st.integers(0, 3), st.booleans(), st.sampled_from(["", "align", "all"]))
+def test_any_workload_conserves_tokens_and_blocks(work, caching, drafts, overlapped, mode) -> None:
+    states = {"num_gpu_blocks": 100, "mamba_cache_mode": mode} if mode else {}
     scheduler = Scheduler(
-        params(
+        (hybrid if mode else params)(
+            **states,
             enable_prefix_caching=caching,
             num_speculative_tokens=drafts,
             acceptance_length=1 + 0.6 * drafts,
@@ -111,7 +118,7 @@ def test_any_workload_conserves_tokens_and_blocks(work, caching, drafts, overlap
             now_s += 1e-3
             check(scheduler, ids_of)
             continue
-        tokens = sum(k for _request, k in plan.prefills) + len(plan.decodes) * (1 + drafts)
+        tokens = sum(k for _request, k in plan.prefills) + (len(plan.decodes) + plan.wasted) * (1 + drafts)
         assert 0 < tokens <= scheduler.params.max_num_batched_tokens
         assert plan.end_s > plan.start_s == now_s
         now_s = plan.end_s
@@ -247,3 +254,45 @@ def test_a_pool_too_small_for_one_request_is_refused_in_words() -> None:
 def test_a_request_that_does_not_fit_is_the_caller_s_mistake() -> None:
     with pytest.raises(ValueError, match="max_model_len"):
         Scheduler(params()).add(request_of("", [1] * 60, [1], BLOCK))
+
+
+def test_an_asynchronous_scheduler_decodes_once_more_in_vain_what_it_could_not_foresee() -> None:
+    wasted = {}
+    for overlapped in (False, True):
+        for stops in (False, True):
+            scheduler = Scheduler(params(num_speculative_tokens=0, acceptance_length=1, async_scheduling=overlapped))
+            long = request_of("long", [1, 2], [9] * 30, BLOCK)
+            short = request_of("short", [3, 4], [9] * 5, BLOCK)
+            short.stops = stops
+            for request in (long, short):
+                scheduler.add(request)
+            seqs = [(plan.work.decode_seqs, len(plan.decodes)) for plan, _emissions in steps(scheduler)]
+            wasted[overlapped, stops] = scheduler.counters.wasted, sum(a - b for a, b in seqs)
+    assert wasted == {(False, False): (0, 0), (False, True): (0, 0), (True, False): (0, 0), (True, True): (1, 1)}
+
+
+def test_drafts_that_end_a_reply_early_are_not_foreseen_either() -> None:
+    scheduler = Scheduler(params(num_speculative_tokens=3, acceptance_length=4.0, async_scheduling=True))
+    for key, n in (("long", 40), ("short", 9)):
+        scheduler.add(request_of(key, [n, 2], [9] * n, BLOCK))
+    for _plan, _emissions in steps(scheduler):
+        pass
+    assert scheduler.counters.wasted == 1, "the last one runs alone: nothing was planned after it"
+
+
+def test_what_has_ended_gives_its_place_back_a_step_later_when_planning_runs_ahead() -> None:
+    waits = {}
+    for overlapped in (False, True):
+        scheduler = Scheduler(
+            params(num_speculative_tokens=0, acceptance_length=1, async_scheduling=overlapped, max_num_seqs=2)
+        )
+        for key, n in (("a", 20), ("b", 4), ("c", 4)):
+            scheduler.add(request_of(key, [n, ord(key)], [9] * n, BLOCK))
+        ended = admitted = -1
+        for n, (plan, emissions) in enumerate(steps(scheduler)):
+            if any(request.key == "b" and request.status == FINISHED for request, _new in emissions):
+                ended = n
+            if any(request.key == "c" for request, _n in plan.prefills):
+                admitted = n
+        waits[overlapped] = admitted - ended
+    assert waits == {False: 1, True: 2}
