@@ -20,11 +20,11 @@ from simulator.cli.screen import PlanningScreen
 from simulator.cli.scripts import planned, scripts
 from simulator.core.scenario import Scenario, Slo
 from simulator.core.scenario_file import parse
-from simulator.engine.embedded.config import PARAMS_DIR, EngineParams, load_params
+from simulator.engine.embedded.config import PARAMS_DIR, EngineParams, load_params, read_extended
 from simulator.errors import Interrupted, UsageError
 from simulator.store.manifest import write_json, write_whole
 from simulator.view.whatif import Answer, markdown, table
-from simulator.virtual.calibration import checked, worst
+from simulator.virtual.calibration import Errors, checked
 from simulator.virtual.simulate import check
 from simulator.virtual.whatif import Cell, cell, verdict
 
@@ -58,7 +58,8 @@ def main(question: Question, text: str) -> int:
     if question.out is not None:
         _make(question.out)
     cells = _cells(scenario, engines, counts, question.minutes * 60)
-    checks, by_goodput = checked(), bool(scenario.slo.model_dump(exclude_none=True))
+    checks, by_goodput = checked(engines.values()), bool(scenario.slo.model_dump(exclude_none=True))
+    errors = Errors.of(checks, engines.values())
     rows = [[c for c in cells if c.agents == n] for n in counts]
     answer = Answer(
         scenario=scenario.name,
@@ -66,8 +67,9 @@ def main(question: Question, text: str) -> int:
         minutes=question.minutes,
         slo=scenario.slo.model_dump(exclude_none=True),
         rows=rows,
-        verdicts=[verdict(row, worst(checks), by_goodput=by_goodput) for row in rows],
+        verdicts=[verdict(row, errors, by_goodput=by_goodput) for row in rows],
         checks=checks,
+        errors=errors,
     )
     Console().print(table(answer))
     if question.out is not None:
@@ -113,9 +115,7 @@ def _settings(engine: str) -> Path:
     path = Path(engine)
     if path.suffix in (".yaml", ".yml") or path.exists():
         return path
-    shipped = sorted(
-        p.stem for p in PARAMS_DIR.glob("*.yaml") if "hardware:" in p.read_text() or "extends:" in p.read_text()
-    )
+    shipped = sorted(p.stem for p in PARAMS_DIR.glob("*.yaml") if "hardware" in read_extended(p))
     if engine not in shipped:
         raise UsageError(f"--engines {engine}: no such engine; give a settings file, or one of {', '.join(shipped)}")
     return PARAMS_DIR / f"{engine}.yaml"

@@ -20,7 +20,7 @@ HEADS = ("agents", "engine", "output tok/s", "TTFT p95", "TPOT p95", "goodput", 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """rows: the cells of each number of agents (virtual.whatif.Cell); verdicts: one a row of them; checks: figures of
-    real engines that the model was held against (virtual.calibration.Checked)."""
+    real engines that the model was held against (virtual.calibration.Checked); errors: the largest of them."""
 
     scenario: str
     seed: int
@@ -29,6 +29,7 @@ class Answer:
     rows: Sequence[Sequence[Any]]
     verdicts: Sequence[Any]
     checks: Sequence[Any]
+    errors: Any
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -87,15 +88,17 @@ def lines(row: Sequence[Any], verdict: Any) -> list[tuple[str, ...]]:
 
 
 def notes(answer: Answer) -> list[str]:
-    error = max((abs(each.error) for each in answer.checks), default=0.0)
     held = "; ".join(
-        f"{each.engine} {each.modelled_tok_s:,.0f} for {each.measured_tok_s:,.0f} tok/s ({100 * each.error:+.1f} %)"
+        f"{clean(each.hardware)}, {clean(each.traffic)}: {each.modelled_tok_s:,.0f} for {each.measured_tok_s:,.0f} "
+        f"tok/s ({100 * each.error:+.1f} %, {'fitted' if each.fitted else 'not fitted'})"
         for each in answer.checks
     )
+    fitted, every = (percent(each) for each in (answer.errors.fitted, answer.errors.all))
     by = "requests a second that meet the objectives" if answer.slo else "output tokens a second"
     return [
-        f"Model against measured: {held}.",
-        f"best: by {by}; called only when the gap is above the model's largest error, {100 * error:.1f} %.",
+        f"Model against measured: {held or 'nothing was measured of this hardware'}.",
+        f"best: by {by}. Called when the gap is above the model's largest error ({every}); 'leans' when it is only "
+        f"above that of the figures that were fitted to ({fitted}).",
         "memory: all agents' histories at their mean length, so that each turn finds the last one, against what the "
         "GPU has beside the weights.",
     ]

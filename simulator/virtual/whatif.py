@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from simulator.core.scenario import Scenario
 from simulator.core.summary import summarise
 from simulator.engine.embedded.config import EngineParams
+from simulator.virtual.calibration import Errors
 from simulator.virtual.fold import run_data
 from simulator.virtual.memory import Memory, memory
 from simulator.virtual.script import Script
@@ -41,17 +42,27 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """Of one number of agents. best: the engine with the most; gap: its share above the next one, None without one;
-    clear: the gap is larger than the calibration's error."""
+    mark: "clear", the gap is larger than every error of the calibration; "leaning", larger than those of the figures
+    that were fitted to; "close", smaller; "uncalibrated", nothing was measured; "alone", nothing to compare."""
 
     agents: int
     best: str
     gap: float | None
-    clear: bool
+    mark: str
 
     def told(self) -> str:
         if self.gap is None:
             return self.best or "none runs"
-        return f"{self.best} +{100 * self.gap:.1f} %" if self.clear else f"{TOO_CLOSE} ({100 * self.gap:.1f} %)"
+        gap = f"{100 * self.gap:.1f} %"
+        match self.mark:
+            case "clear":
+                return f"{self.best} +{gap}"
+            case "leaning":
+                return f"leans to {self.best} +{gap}"
+            case "uncalibrated":
+                return f"uncalibrated: {self.best} +{gap}"
+            case _:
+                return f"{TOO_CLOSE} ({gap})"
 
 
 def cell(
@@ -81,15 +92,21 @@ def cell(
     )
 
 
-def verdict(cells: Sequence[Cell], error: float, *, by_goodput: bool) -> Verdict:
+def verdict(cells: Sequence[Cell], errors: Errors, *, by_goodput: bool) -> Verdict:
     """Which of one number of agents' cells wins: by requests a second that meet the objectives, else by output tokens a
-    second. error: the calibration's, a share."""
+    second."""
     ran = sorted((c for c in cells if c.output_tok_s is not None), key=lambda c: -c.worth(by_goodput=by_goodput))
     agents = cells[0].agents
-    if not ran:
-        return Verdict(agents, "", None, False)
-    if len(ran) == 1:
-        return Verdict(agents, ran[0].engine, None, True)
+    if len(ran) < 2:
+        return Verdict(agents, ran[0].engine if ran else "", None, "alone")
     first, second = (c.worth(by_goodput=by_goodput) for c in ran[:2])
-    gap = first / second - 1 if second else float("inf") if first else 0.0
-    return Verdict(agents, ran[0].engine, gap, gap > error)
+    gap = first / second - 1 if second else 1.0 if first else 0.0
+    return Verdict(agents, ran[0].engine, gap, _mark(gap, errors))
+
+
+def _mark(gap: float, errors: Errors) -> str:
+    if errors.all is None:
+        return "uncalibrated"
+    if gap > errors.all:
+        return "clear"
+    return "leaning" if errors.fitted is not None and gap > errors.fitted else "close"

@@ -13,7 +13,7 @@ from simulator.cli.whatif import Question, main
 from simulator.engine.embedded.config import PARAMS_DIR, EngineParams, load_params
 from simulator.errors import UsageError
 from simulator.view.whatif import HEADS, Answer, markdown, table
-from simulator.virtual.calibration import Checked, checked, worst
+from simulator.virtual.calibration import Checked, Errors, checked
 from simulator.virtual.memory import memory
 from simulator.virtual.whatif import Cell, cell, verdict
 
@@ -43,17 +43,30 @@ def test_the_ladder_s_top_wins_and_more_agents_get_more_out_of_it(cells: list[li
     assert (cells[1][1].output_tok_s or 0) > 3 * (cells[0][1].output_tok_s or 1e9)
 
 
-def test_a_gap_below_the_calibration_s_error_is_not_called() -> None:
+@pytest.mark.parametrize(
+    ("fitted", "every", "told"),
+    [
+        (0.01, 0.03, "b +4.0 %"),
+        (0.01, 0.5, "leans to b +4.0 %"),
+        (0.05, 0.5, "too close to call (4.0 %)"),
+        (None, 0.05, "too close to call (4.0 %)"),
+        (None, None, "uncalibrated: b +4.0 %"),
+    ],
+)
+def test_a_gap_is_held_against_the_calibration_s_errors(fitted: float | None, every: float | None, told: str) -> None:
     room = memory(engine("top"), scripts([plan("s0000")])[0], 8)
     pair = [Cell("a", 8, room, output_tok_s=100.0), Cell("b", 8, room, output_tok_s=104.0)]
-    close, clear = (verdict(pair, error, by_goodput=False) for error in (0.05, 0.03))
-    assert (close.best, close.clear, close.told()) == ("b", False, "too close to call (4.0 %)")
-    assert (clear.best, clear.clear, clear.told()) == ("b", True, "b +4.0 %")
-    alone = verdict([pair[0], Cell("c", 8, room)], 0.05, by_goodput=False)
+    assert verdict(pair, Errors(fitted, every), by_goodput=False).told() == told
+
+
+def test_who_wins_without_a_rival_or_by_goodput() -> None:
+    room = memory(engine("top"), scripts([plan("s0000")])[0], 8)
+    errors, idle = Errors(0.01, 0.02), Cell("c", 8, room)
+    alone = verdict([Cell("a", 8, room, output_tok_s=100.0), idle], errors, by_goodput=False)
     assert (alone.best, alone.gap, alone.told()) == ("a", None, "a")
-    assert verdict([Cell("c", 8, room)], 0.05, by_goodput=False).told() == "none runs"
+    assert verdict([idle], errors, by_goodput=False).told() == "none runs"
     good = [Cell("a", 8, room, 100.0, goodput_requests_s=2.0), Cell("b", 8, room, 104.0, goodput_requests_s=1.0)]
-    assert verdict(good, 0.05, by_goodput=True).best == "a"
+    assert verdict(good, errors, by_goodput=True).best == "a"
 
 
 def test_memory_says_what_does_not_fit_with_its_figures() -> None:
@@ -65,26 +78,37 @@ def test_memory_says_what_does_not_fit_with_its_figures() -> None:
     small = memory(engine("top", num_gpu_blocks=10), played, 1)
     assert not small.starts and "does not start" in small.told()
     idle = cell(CHOSEN, "small", engine("top", num_gpu_blocks=10), [played], 1, 5.0)
-    assert idle.output_tok_s is None and verdict([idle], 0.1, by_goodput=False).told() == "none runs"
+    assert idle.output_tok_s is None and verdict([idle], Errors(0.1, 0.1), by_goodput=False).told() == "none runs"
 
 
-def test_the_model_is_held_against_the_measured_figures() -> None:
-    found = checked()
-    assert {each.engine for each in found} >= {"baseline", "top"}
-    assert 0 <= worst(found) < 0.15
+def test_the_model_is_held_against_what_was_measured_of_each_engine_s_hardware() -> None:
+    top, known, unknown = engine("top"), engine("baseline"), engine("dense")
+    found = checked([top, known])
+    assert {each.hardware for each in found} == {top.hardware.name} and any(each.fitted for each in found)
+    errors = Errors.of(found, [top, known])
+    assert errors.fitted is not None and errors.all is not None and 0 < errors.fitted < 0.03 <= errors.all
+    assert Errors.of(found, [top, unknown]) == Errors(None, None)
 
 
 def test_table_markdown_and_json_have_one_shape(cells: list[list[Cell]]) -> None:
-    checks = [Checked("top", 100.0, 98.0)]
+    checks = [Checked("h200", "rung 5", 100.0, 98.0, True)]
+    errors = Errors(0.02, 0.02)
     answer = Answer(
-        "played", 1, 0.5, {"ttft_s": 5.0}, cells, [verdict(row, 0.02, by_goodput=True) for row in cells], checks
+        "played",
+        1,
+        0.5,
+        {"ttft_s": 5.0},
+        cells,
+        [verdict(row, errors, by_goodput=True) for row in cells],
+        checks,
+        errors,
     )
     text = markdown(answer)
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert rows[0] == "| " + " | ".join(HEADS) + " |" and len(rows) == 2 + 4
     assert {line.count("|") for line in rows} == {len(HEADS) + 1}
     assert [line.split("|")[1].strip() for line in rows[2:]] == ["2", "", "24", ""]
-    assert "EMULATED" in text.splitlines()[0] and "top 98 for 100 tok/s (-2.0 %)" in text and "2.0 %" in text
+    assert "EMULATED" in text.splitlines()[0] and "rung 5: 98 for 100 tok/s (-2.0 %, fitted)" in text
     console = Console(file=io.StringIO(), width=160)
     console.print(table(answer))
     shown = console.file.getvalue()  # type: ignore[attr-defined]
