@@ -13,7 +13,7 @@ define fetch
 	|| $(PIP) install --require-hashes -r $(1)
 endef
 
-.PHONY: run smoke test lint types install dev lock clean
+.PHONY: run smoke test lint types install dev lock clean bench bench-peers test-strangers
 
 run: install
 	$(BIN)/sim run $(SCENARIO)
@@ -44,6 +44,26 @@ $(VENV)/.installed: pyproject.toml requirements.lock requirements-uv.lock
 $(VENV)/.dev: $(VENV)/.installed requirements-dev.lock
 	$(call fetch,requirements-dev.lock)
 	touch $@
+
+# Our client against a server whose times are known; with the peers that `make bench-peers` has installed, if any.
+BENCH_PEERS ?= $(CURDIR)/.bench
+PEERS := servebench guidellm aiperf
+export BENCH_PEERS
+
+bench: dev
+	PYTHONPATH=$(CURDIR) $(BIN)/python tests/bench/bench.py --peers --out docs/bench_figures.md
+
+bench-peers: dev
+	for peer in $(PEERS); do \
+		test -x $(BENCH_PEERS)/$$peer/bin/python || $(PYTHON) -m venv $(BENCH_PEERS)/$$peer || exit 1; \
+		$(BENCH_PEERS)/$$peer/bin/python -m pip install --quiet --disable-pip-version-check $$peer \
+		|| echo "$$peer could not be installed; the bench goes on without it"; \
+	done
+	@test -x $(BENCH_PEERS)/vllm/bin/vllm || echo "vllm is used when $(BENCH_PEERS)/vllm/bin/vllm is there"
+
+# Other load generators drive the embedded engine and must agree with its counters.
+test-strangers: bench-peers
+	$(BIN)/python -m pytest tests/engine/test_strangers.py -v
 
 # Needs `uv`. Versions for every platform and Python from 3.11 on, with hashes and without index addresses.
 lock:

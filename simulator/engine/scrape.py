@@ -143,6 +143,8 @@ async def _text(session: aiohttp.ClientSession, url: str) -> str:
             body = await response.content.read(MAX_BYTES)
             while len(body) < MAX_BYTES and (more := await response.content.read(MAX_BYTES - len(body))):
                 body += more
+            if len(body) >= MAX_BYTES:  # what was cut off in the middle of a number would be another one
+                body = body[: body.rfind(b"\n") + 1]
             return body.decode("utf-8", "replace")
     except (aiohttp.ClientError, TimeoutError) as error:
         raise EngineError(f"{url}: no answer ({type(error).__name__}); is the engine running?") from None
