@@ -17,7 +17,7 @@ from simulator.cli.report import write_report
 from simulator.cli.run import Options, run_manifest
 from simulator.cli.target import Target
 from simulator.core.arrival import session_times
-from simulator.core.scenario import Scenario
+from simulator.core.scenario import Scenario, scenario_hash
 from simulator.errors import Interrupted, UsageError
 from simulator.store.folder import Run, RunFolder
 from simulator.tasks.breadth import shared
@@ -86,6 +86,7 @@ class Prober:
         self._loads, self._target, self._options, self._text = loads, target, options, text
         self._folder, self._say = out / PROBES, say
         self._own_engine = "params_sha256" in target.identity
+        self._engine = run_manifest(options, loads.base, text, target)["engine"]
         self.foreign = 0
 
     def known(self) -> list[tuple[float, Path, Mapping[str, Any]]]:
@@ -110,10 +111,10 @@ class Prober:
         point = stated.get("point") if isinstance(stated, dict) else None
         if not isinstance(point, int | float) or not isinstance(engine, dict):
             return None
-        mine = self._manifest(float(point))
-        keys = SAME_ENGINE if "params_sha256" in mine["engine"] else (*SAME_ENGINE, "base_url")
-        same = all(engine.get(key) == mine["engine"].get(key) for key in keys)
-        return float(point) if same and run.manifest.get("scenario_hash") == mine["scenario_hash"] else None
+        keys = SAME_ENGINE if self._own_engine else (*SAME_ENGINE, "base_url")
+        same = all(engine.get(key) == self._engine.get(key) for key in keys)
+        wanted = scenario_hash(self._loads.at(float(point)))
+        return float(point) if same and run.manifest.get("scenario_hash") == wanted else None
 
     async def run(self, point: float) -> tuple[Path, str, Mapping[str, Any]]:
         """(folder, how it was stopped, summary) of a new probe."""

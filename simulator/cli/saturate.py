@@ -51,7 +51,7 @@ def main(options: Options, search: Search) -> int:
     if search.rate and options.virtual is not None:
         raise UsageError("--rate and --virtual exclude each other: virtual time plays closed loops only")
     asked = loads(scenario, rate=search.rate, window_s=search.window_s)
-    span = _span(search, asked.base)
+    span = _span(search, asked.base, tries=2 if options.virtual is None else 1)
     asked.slots(span.high)  # too many sessions to plan are told now
     out = options.out or fresh_folder(f"{scenario.name}-saturate")
     _usable(out)
@@ -68,7 +68,7 @@ def _objectives(slo: str, scenario: Scenario) -> tuple[Objective, ...]:
     return found
 
 
-def _span(search: Search, base: Scenario) -> Span:
+def _span(search: Search, base: Scenario, tries: int) -> Span:
     usual = RATES if search.rate else AGENTS
     if search.rate and base.window_s is not None:
         most = 0.9 * MAX_SESSIONS / (base.ramp_s + base.window_s)  # what can be planned, chance included
@@ -81,7 +81,7 @@ def _span(search: Search, base: Scenario) -> Span:
         raise UsageError(f"--low {low:g} --high {high:g}: the span begins above 0 and ends at or above its beginning")
     if not search.rate and high > MAX_SESSIONS:
         raise UsageError(f"--high {high:g}: at most {MAX_SESSIONS:,} agents run at once")
-    return Span(float(low), float(high), not search.rate)
+    return Span(float(low), float(high), not search.rate, tries)
 
 
 def _usable(out: Path) -> None:

@@ -16,11 +16,13 @@ FOUND, NOISY, AT_LEAST, BELOW, CLIENT_LIMIT = "found", "noisy", "at least", "bel
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Loads that may be tried, from low to high. whole: agents, not a rate."""
+    """Loads that may be tried, from low to high. whole: agents, not a rate. tries: at each side of the boundary; one is
+    enough where a second gives the same."""
 
     low: float
     high: float
     whole: bool
+    tries: int = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """kind: "found", best meets and below does not, twice; "noisy", at some load between them the verdict flipped;
+    """kind: "found", best meets and below does not, each time; "noisy", at some load between them the verdict flipped;
     "at least", the largest load allowed still meets; "below", not even the smallest does; "client", nothing can be said
     above best, since the client is the limit at `below`. best: largest load that surely meets, None without one.
     below: smallest load that surely does not (for "client": at which the client gave out), None without one."""
@@ -64,7 +66,7 @@ def decide(span: Span, trials: Sequence[Trial]) -> float | Verdict:
             return middle
         low, high = (middle, high) if first[middle] == MET else (low, middle)
     for side in (low, high):
-        if side is not None and sum(trial.point == side for trial in clean) < 2:
+        if side is not None and sum(trial.point == side for trial in clean) < span.tries:
             return side
     beyond = _beyond(span, high, clean)
     return _verdict(low, high, clean) if beyond is None else beyond

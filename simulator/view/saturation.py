@@ -68,7 +68,9 @@ def sentence(found: Found) -> str:
     best, below = verdict.best, verdict.below
     match verdict.kind:
         case "found":
-            return f"{load(best)} meet {asked}; {load(below)} do not. Both were tried twice."
+            tries = sum(probe.point == best for probe in found.probes)
+            twice = " Both were tried twice." if tries > 1 else ""
+            return f"{load(best)} meet {asked}; {load(below)} do not.{twice}"
         case "noisy":
             low = "the smallest load tried" if best is None else load(best)
             high = "the largest allowed" if below is None else load(below)

@@ -131,6 +131,12 @@ def test_a_client_that_stumbled_once_is_forgiven() -> None:
     assert sum(t.point == 8 for t in trials) == 2
 
 
+def test_where_a_second_try_gives_the_same_there_is_none() -> None:
+    verdict, trials = search(Span(1.0, 512.0, True, tries=1), below(44))
+    assert (verdict.kind, verdict.best, verdict.below) == ("found", 44, 46)
+    assert len({t.point for t in trials}) == len(trials)
+
+
 def test_trials_of_an_earlier_search_are_used() -> None:
     _, trials = search(AGENTS, below(44))
     for cut in range(len(trials)):

@@ -78,9 +78,8 @@ def test_the_same_search_in_virtual_time_has_no_client_to_blame(searched: tuple[
     code, said = sim.run("saturate", sim.folder / "few.yaml", *asked)
     assert code == 0 and "virtual time" in said and "At least 2 agents" in said, said
     found = orjson.loads((sim.folder / "virtual" / "saturate.json").read_bytes())
-    assert [(p["point"], p["outcome"]) for p in found["probes"]] == [(1, "met"), (2, "met"), (2, "met")]
-    again = [p["values"] for p in found["probes"]][1:]
-    assert again[0] == again[1], "the same load twice is the same"
+    tried = [(p["point"], p["outcome"]) for p in found["probes"]]
+    assert tried == [(1, "met"), (2, "met")], "no second try, which would give the same"
 
 
 def test_sessions_of_a_trace_arrive_when_it_says(sim: Sim) -> None:
