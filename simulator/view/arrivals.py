@@ -24,10 +24,10 @@ def _open(summary: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], Mapp
 
 
 def arrival_lines(summary: Mapping[str, Any]) -> list[str]:
-    """`arrivals   agents: 0.200/s planned, 0.198/s achieved; 3 of 60 waited for a place; steady`."""
+    """`arrivals   agents: steady; 0.200/s planned, 0.198/s achieved, 3 of 60 waited`."""
     return [
-        f"arrivals   {name}: {_rate(row['planned_per_s'])} planned, {_rate(row['achieved_per_s'])} achieved; "
-        f"{count(row['waited_for_place'])} of {count(row['planned'])} waited; {STATES[row['state']]}"
+        f"arrivals   {name}: {STATES[row['state']].partition(':')[0]}; {_rate(row['planned_per_s'])} planned, "
+        f"{_rate(row['achieved_per_s'])} achieved, {count(row['waited_for_place'])} of {count(row['planned'])} waited"
         for name, _, row in _open(summary)
     ]
 

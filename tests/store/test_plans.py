@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 from simulator.core.plan import SessionPlan, Turn
 from simulator.core.task import Check
-from simulator.store.plans import PlanFolder, hold, open_plans, prune, save_index, save_session
+from simulator.store.plans import PlanFolder, clear_unlisted, growing, hold, open_plans, prune, save_index, save_session
 
 
 def one(session: str) -> SessionPlan:
@@ -36,6 +37,52 @@ def test_a_finished_folder_is_opened_as_it_was_saved(tmp_path: Path) -> None:
     assert found.hash == plans.hash and found.sessions == plans.sessions
     assert found.load("s0001") == one("s0001")
     assert [found.nth(0, n) for n in range(3)] == ["s0000", "s0002", None] and found.nth(1, 0) == "s0001"
+
+
+def test_the_first_slots_of_a_folder_are_a_plan_of_their_own(tmp_path: Path) -> None:
+    plans = folder(tmp_path / "a")
+    assert plans.slots == 2 and PlanFolder(tmp_path, ()).slots == 0
+    first = plans.first(1)
+    assert [row.session for row in first.sessions] == ["s0000", "s0002"] and first.slots == 1
+    assert first.hash != plans.hash == plans.first(2).hash
+
+
+def test_sessions_are_played_by_number_past_the_ten_thousandth(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    plans = PlanFolder(tmp_path / "a", ())
+    for name in ("s12288", "s0000", "s4096"):
+        plans.add(save_session(plans.path, one(name), 0, "0" * 40, 1.0))
+    assert [plans.nth(0, n) for n in range(3)] == ["s0000", "s4096", "s12288"]
+    assert [row.session for row in plans.sessions] == ["s0000", "s4096", "s12288"]
+
+
+def test_a_growth_that_was_stopped_leaves_nothing_to_trip_over(tmp_path: Path) -> None:
+    save_index(folder(tmp_path / "a"))
+    save_session(tmp_path / "a", one("s0007"), 1, "0" * 40, 1.0)
+    (tmp_path / "a" / "s0007.git" / "objects").mkdir(parents=True)
+    found = open_plans(tmp_path / "a")
+    assert found is not None
+    with growing(found.path):
+        clear_unlisted(found)
+    assert sorted(p.name for p in found.path.glob("s0007*")) == []
+    assert open_plans(tmp_path / "a") is not None, "what is listed stays"
+
+
+def test_one_process_grows_a_folder_at_a_time(tmp_path: Path) -> None:
+    save_index(folder(tmp_path / "a"))
+    order: list[str] = []
+
+    def second() -> None:
+        with growing(tmp_path / "a"):
+            order.append("second")
+
+    with growing(tmp_path / "a"):
+        waiting = threading.Thread(target=second)
+        waiting.start()
+        waiting.join(0.2)
+        order.append("first")
+    waiting.join()
+    assert order == ["first", "second"]
 
 
 def test_a_damaged_folder_is_none(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def opened(life_s: float) -> RunData:
 def test_arrivals_are_told_with_what_they_are_worth(life_s: float, state: str) -> None:
     summary = summarise(opened(life_s))
     (line,) = arrival_lines(summary)
-    assert line.startswith("arrivals   agents: 1.00/s planned, 1.00/s achieved; 30 of 30 waited") and state in line
+    assert line == f"arrivals   agents: {state}; 1.00/s planned, 1.00/s achieved, 30 of 30 waited"
     text = report(summary, {})
     for row in (
         "| arrivals due | 30, constant |",
