@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +23,7 @@ from simulator.core.share import Share
 from simulator.drive.clock import RunClock
 from simulator.drive.link import Link
 from simulator.drive.load import LoadResult
+from simulator.drive.meter import Meter
 from simulator.drive.synthetic import SyntheticResult
 from simulator.errors import ClientLost, SimError
 from simulator.store.folder import RunWriter
@@ -143,7 +145,8 @@ class Workers:
         """From a signal: nobody is waited for. Tool processes end with the process that started them."""
         for member in self._members:
             member.process.kill()
-        self._merger.poll(last=True)
+        with suppress(SimError):  # a full disk must not keep anybody from leaving
+            self._merger.poll(last=True)
         self._merger.remove()
 
     async def close(self) -> None:
@@ -239,10 +242,14 @@ class Workers:
             self._broken.set_exception(error)
 
     async def _follow(self) -> None:
+        starting = Meter(self._clock.now)  # until the others tell, so that a view sees the run live
         while True:
             await asyncio.sleep(PULSE_S - (self._clock.now() - FOLLOW_AFTER_S) % PULSE_S)
             try:
                 self._merger.poll()
+                if not self._merger.begun:
+                    self._writer.pulse(starting.pulse())
+                    self._writer.flush()
             except SimError as error:
                 self._break(error)
                 return

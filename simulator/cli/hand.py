@@ -142,7 +142,8 @@ class Hand:
         scenario, share = self._job.scenario, self._job.share
         if scenario.arrival.open:
             t0_s = None if gate is None else await self._open_start(plans, gate)
-            return open_load(scenario, stage, plans, self._interrupt, self._recorder.amend, share, t0_s)
+            with_places = Share(share.index, min(share.of, scenario.sessions))
+            return open_load(scenario, stage, plans, self._interrupt, self._recorder.amend, with_places, t0_s)
         shape = LoadShape(
             slots=scenario.sessions,
             window_s=scenario.window_s,

@@ -88,6 +88,11 @@ class Merger:
         self._beats(last=last)
         self._writer.flush()
 
+    @property
+    def begun(self) -> bool:
+        """Whether any process has told how it is."""
+        return any(pulse is not None for pulse in self._latest)
+
     def finish(self) -> None:
         """The last look: numbers the requests in the order of their calls and removes the parts."""
         self.poll(last=True)
