@@ -56,7 +56,9 @@ def arrivals(sample: Traffic) -> dict[str, Any] | None:
         return None
     span = _span(sample, found)
     inside = (found.due_s >= span[0]) & (found.due_s < span[1]) if sample.window.steady and _agent(sample) else None
-    chosen = np.ones(len(found.due_s), dtype=np.bool_) if inside is None else inside
+    chosen = (
+        found.due_s <= sample.window.end_s if inside is None else inside
+    )  # a run cut short was not late for the rest
     late = (found.sent_s - found.due_s)[chosen]
     wait = np.maximum(found.placed_s - found.due_s, 0.0)[chosen]
     spread = describe(late)
@@ -69,7 +71,7 @@ def arrivals(sample: Traffic) -> dict[str, Any] | None:
         "late_s": spread,
         "late_p50_s": spread["p50"],
         "late_p99_s": spread["p99"],
-        "waited_for_place": int(np.count_nonzero(wait > 0)),
+        "waited_for_place": int(np.count_nonzero((wait > 0) | np.isnan(wait))),
         "never_placed": int(np.count_nonzero(np.isnan(found.placed_s[chosen]))),
         "place_wait_s": describe(wait),
         **_growth(found, *span),

@@ -56,6 +56,14 @@ def test_an_arrival_that_never_began_is_counted() -> None:
     row = arrivals(agent(RunData(run.requests, run.chunks, sessions=run.sessions, windows=run.windows, arrivals=plan)))
     assert row is not None
     assert (row["planned"], row["planned_per_s"], row["achieved_per_s"], row["never_placed"]) == (4, 0.4, 0.2, 2)
+    assert row["waited_for_place"] == 2
+
+
+def test_a_run_that_was_cut_short_was_not_late_for_the_rest() -> None:
+    run = sessions_run([0.0, 1.0], [0.0, 1.0], [5.0, 5.0], (0.0, 10.0))
+    plan = {"agent": {"kind": "constant", "places": 2, "due_s": [0.0, 1.0, 50.0]}}
+    row = arrivals(agent(RunData(run.requests, run.chunks, sessions=run.sessions, arrivals=plan)))
+    assert row is not None and (row["planned"], row["never_placed"]) == (2, 0)
 
 
 def test_a_closed_loop_has_no_arrivals() -> None:
