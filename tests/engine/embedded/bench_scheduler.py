@@ -1,7 +1,7 @@
 """Steps a second of the scheduler alone, decoding: `python tests/engine/embedded/bench_scheduler.py`.
 
-Virtual time plays millions of them. On two shared cores: top 35,000 at 32 sequences and 6,700 at 256, baseline 56,000 and
-12,400; before steps were planned without looking at each request 15,800, 3,100, 24,000 and 3,600.
+Virtual time plays millions of them. On two shared cores: top 35,000 at 32 sequences and 6,700 at 256, baseline 56,000
+and 12,400; before steps were planned without looking at each request 15,800, 3,100, 24,000 and 3,600.
 """
 
 from __future__ import annotations
