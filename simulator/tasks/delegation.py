@@ -51,6 +51,8 @@ def inserted(steps: Sequence[Step], listing: Listing, task_prompt: str, seed: in
     at = min(first, rng.randint(1, FIRST_WITHIN), len(out) - 1)
     while at < len(out) - 1:
         found = explore.parts(listing, rng.choices(NUMBERS, WEIGHTS)[0])
+        if not found:
+            break  # an empty repository
         asked = tuple(explore.prompt(part, task_prompt, rng) for part in found)
         number = f"{len(asked)} sub-agents" if len(asked) > 1 else "a sub-agent"
         say = f"Several parts of the repository bear on this. I send out {number} to look into them at the same time."
@@ -68,7 +70,7 @@ def send_out(action: Delegate, setup: Setup, parent: Profile, count: Callable[[s
     reports: list[Report] = []
     took_s = 0.0
     for number, (prompt, part) in enumerate(zip(action.prompts, found, strict=True)):
-        own = replace(setup, task_prompt=prompt, mode="act", subagents=False, parallel_tool_calls=True)
+        own = replace(setup, task_prompt=prompt, mode="act", subagents=False)
         talk = Conversation(subagent(parent), own, count)
         rng = random.Random(f"{prompt}/{number}")
         turns, text, seconds = _grow(talk, explore.explorer(part, rng), look, setup.start_unix_s)

@@ -14,6 +14,7 @@ from simulator.core.action import (
     Command,
     Complete,
     Definitions,
+    Delegate,
     ListFiles,
     Listing,
     ReadFile,
@@ -25,6 +26,7 @@ from simulator.core.shape import shape
 from simulator.drive.commands import ShellRunner
 from simulator.drive.toolbox import Toolbox
 from simulator.errors import SimError
+from simulator.tasks.delegation import inserted
 from simulator.tasks.explore import MOST_REPLIES, explorer, parts
 from simulator.tasks.pace import floor_s
 
@@ -117,6 +119,19 @@ def test_subagents_have_a_prompt_and_tools_of_their_own(profile, tmp_path):
     offered = {t["function"]["name"] for t in own.get("tools", ())} | {own["messages"][0]["content"]}
     assert any("use_subagents" in o or "spawn_agent" in o for o in offered)
     assert "environment_details" not in theirs["messages"][1]["content"]
+
+
+def test_an_empty_repository_has_nothing_to_send_sub_agents_into():
+    assert inserted(STEPS, Listing(()), "Do it.", 1) == STEPS
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_sub_agents_are_sent_out_early_and_before_anything_changes(seed):
+    steps = inserted(STEPS * 8, Listing(tuple(FILES)), "Do it.", seed)
+    at = [k for k, step in enumerate(steps) if isinstance(step.actions[0], Delegate)]
+    assert 1 <= at[0] <= 3 and len(at) >= 1 and all(15 < b - a < 40 for a, b in itertools.pairwise(at))
+    assert [s for k, s in enumerate(steps) if k not in at] == list(STEPS * 8)
+    assert all(2 <= len(steps[k].actions[0].prompts) <= 5 for k in at)
 
 
 def test_subagents_come_on_top_of_the_same_work(tmp_path):
