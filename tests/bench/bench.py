@@ -24,6 +24,7 @@ from measure import Cost, Truths, marginal_us, run, serving, tok_s, tpot_ms, ttf
 
 ITL_MS, TTFT_MS = 20.0, 100.0
 SHORT_TOK, LONG_TOK = 64, 320
+EACH = Path(__file__).with_name("each.py")
 CROWD = Path(__file__).with_name("crowd.py")
 #: tokens a second, one a chunk, at 256 streams
 RATES = (25_600, 32_000, 40_000, 51_200)
@@ -77,6 +78,18 @@ def accuracy(folder: Path, repeat: int) -> Iterator[str]:
     yield row("requests or tokens lost", str(lost), "0", lost == 0)
     yield row("last request of the burst left after", f"{queue_ms:.0f} ms")
     yield row("the server's own lateness p99 in that run", f"{late_ms:.1f} ms")
+
+
+def one_request() -> Iterator[str]:
+    """What a request costs whatever its length, and what it would through the `openai` package."""
+    with serving(0.01, 0.01) as server:
+        cost = run([sys.executable, str(EACH), "--url", server.url])
+    if cost.exit_code:
+        yield row("CPU a request", f"failed: {cost.output[-200:]}")
+        return
+    told = json.loads(cost.output.splitlines()[-1])
+    both = f"{told['endpoint_us']:.0f} us, {told['sdk_us']:.0f} us"
+    yield row("CPU of a request of one token: endpoint, `openai` package", both)
 
 
 def sustained(folder: Path) -> Iterator[str]:
@@ -179,6 +192,7 @@ def figures(args: argparse.Namespace, folder: Path) -> Iterator[str]:
     yield "| what | measured | target | |"
     yield "|---|---|---|---|"
     yield from accuracy(folder, args.repeat)
+    yield from one_request()
     yield from sustained(folder)
     yield from crowd(folder, 3600.0 if args.hour else 30.0)
     if args.peers:
