@@ -40,16 +40,20 @@ class Watch:
             self.ended.set_result(why)
 
     def keep(self, data: bytes, time_s: float) -> None:
-        """What `on_read` raises ends the reply; the one who waits for it raises it again."""
         self.times_s.append(time_s)
         self.pieces.append(data)
         if self.on_read is not None:
-            try:
-                if self.on_read(data):
-                    self.stopped = True
-                    self.end()
-            except Exception as error:
-                self.end(error)
+            self.tell(data)
+
+    def tell(self, data: bytes) -> None:
+        """What `on_read` raises ends the reply; the one who waits for it raises it again."""
+        assert self.on_read is not None
+        try:
+            if self.on_read(data):
+                self.stopped = True
+                self.end()
+        except Exception as error:
+            self.end(error)
 
 
 class StampingHandler(ResponseHandler):
@@ -76,8 +80,11 @@ class StampingHandler(ResponseHandler):
         elif not watch.framed:
             watch.keep(data, watch.now())
             self._parse(data)
-        else:
-            watch.keep(data, watch.now())
+        else:  # once a streamed token: no calls that can be spared
+            watch.times_s.append(watch.now())
+            watch.pieces.append(data)
+            if watch.on_read is not None:
+                watch.tell(data)
             self._held.append(data)
             self._held_bytes += len(data)
             if data[-4:] == b"\r\n\r\n" or len(data) < 4 or self._held_bytes > HELD_BYTES:
