@@ -66,6 +66,8 @@ def loads(scenario: Scenario, *, rate: bool, window_s: float | None) -> Loads:
     window = window_s or scenario.window_s
     if window is None:
         raise UsageError(f"{scenario.name} has no `window_s`: say with --window how many seconds a probe measures")
+    if not 0 < window < float("inf"):
+        raise UsageError(f"--window {window:g}: give the seconds that a probe measures")
     change: dict[str, Any] = {"synthetic": None, "window_s": window, "refill": True}
     arrival = scenario.arrival
     if rate and arrival.kind == "trace":

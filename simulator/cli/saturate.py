@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -75,6 +76,8 @@ def _span(search: Search, base: Scenario, tries: int) -> Span:
         usual = usual[0], min(usual[1], float(f"{most:.2g}"))
     low = usual[0] if search.low is None else search.low
     high = usual[1] if search.high is None else search.high
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise UsageError(f"--low {low:g} --high {high:g}: give numbers")
     if not search.rate and (low != int(low) or high != int(high)):
         raise UsageError("--low and --high are numbers of agents; with --rate they are sessions a second")
     if not 0 < low <= high:
