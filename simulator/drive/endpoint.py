@@ -31,6 +31,9 @@ from simulator.drive.wire import OnRead, StampingHandler, Watch
 
 READ_BUFFER_BYTES = 4 << 20
 CONNECT_S = 30.0
+#: an idle connection is closed after so long, as Node's clients do: vLLM's server closes its own after 5 s, and a request
+#: that is being written at that moment is lost
+KEEP_IDLE_S = 4.0
 #: a request may take so many times `timeout_s` in all, however well its server keeps the silence short
 TOTAL_TIMES = 4
 #: aiohttp's to set, from the connection and the body
@@ -125,7 +128,7 @@ class Endpoint:
 
         trace.on_request_chunk_sent.append(sent)
         loop = asyncio.get_running_loop()
-        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=300.0, force_close=False)
+        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_IDLE_S, force_close=False)
         connector._factory = lambda: StampingHandler(loop)  # type: ignore[assignment]  # aiohttp has no other way in
         return aiohttp.ClientSession(
             connector=connector,
