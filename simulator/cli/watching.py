@@ -35,7 +35,9 @@ class EngineWatch:
     async def sample(self) -> bool:
         """One line for engine.jsonl; True when /metrics answered."""
         try:
-            values = await asyncio.wait_for(scrape(self._endpoint.session, f"{self._target.root}/metrics"), LIMIT_S)
+            # Not wait_for: in Python 3.11 it may swallow the cancellation that ends the watch.
+            async with asyncio.timeout(LIMIT_S):
+                values = await scrape(self._endpoint.session, f"{self._target.root}/metrics")
         except (EngineError, TimeoutError, OSError) as error:
             self._writer.engine(EngineSample(self._now(), {}, f"{type(error).__name__}: {error}"[:200]))
             return False
@@ -48,7 +50,8 @@ class EngineWatch:
         parts = urlsplit(self._target.base_url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         try:
-            _, writer = await asyncio.wait_for(asyncio.open_connection(parts.hostname, port), 2 * LIMIT_S)
+            async with asyncio.timeout(2 * LIMIT_S):
+                _, writer = await asyncio.open_connection(parts.hostname, port)
         except ConnectionRefusedError:
             return False
         except (OSError, TimeoutError):
