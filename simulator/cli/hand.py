@@ -178,6 +178,7 @@ class Hand:
         if block.arrival.open:
             shape = with_due_times(shape, block, self._job.scenario.seed, self._recorder.amend)
         traffic = Synthetic(self._sender, self._recorder, self._meter, self.clock.now, shape, self._interrupt)
+        _quieten()
         result = await traffic.run(gate)
         self._raise()
         return result

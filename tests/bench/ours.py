@@ -18,6 +18,9 @@ from simulator.cli.hand import FIRST_ID, LAST_ID
 from simulator.drive.meter import Meter
 from simulator.drive.synthetic import Synthetic, SyntheticShape
 
+#: requests of the same shape before the measured ones
+WARMUPS = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -35,7 +38,13 @@ class Outcome:
 
 def sim(server: Server, folder: Path, *, streams: int, requests: int, tok: int, seed: int = 7) -> Outcome:
     """512 tokens in, `tok` out. Raises RuntimeError with what it printed when it fails."""
-    shape = {"output_tok": tok, "concurrency": streams, "requests": requests, "warmup_requests": 16, "input_tok": 512}
+    shape = {
+        "output_tok": tok,
+        "concurrency": streams,
+        "requests": requests,
+        "warmup_requests": WARMUPS,
+        "input_tok": 512,
+    }
     settings = [f"synthetic.{key}={value}" for key, value in shape.items()]
     command = [sys.executable, "-m", "simulator.cli.main", "run", str(ROOT / "scenarios/512_512.yaml"), "--plain"]
     command += ["--endpoint", server.url, "--out", str(folder), "--seed", str(seed)]
