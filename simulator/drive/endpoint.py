@@ -31,8 +31,8 @@ from simulator.drive.wire import OnRead, StampingHandler, Watch
 
 READ_BUFFER_BYTES = 4 << 20
 CONNECT_S = 30.0
-#: an idle connection is closed after so long, as Node's clients do: vLLM's server closes its own after 5 s, and a request
-#: that is being written at that moment is lost
+#: an idle connection is closed after so long, as Node's clients do: vLLM's server closes its own after 5 s, and a
+#: request that is being written at that moment is lost
 KEEP_IDLE_S = 4.0
 #: a request may take so many times `timeout_s` in all, however well its server keeps the silence short
 TOTAL_TIMES = 4
