@@ -14,7 +14,7 @@ from simulator.core.metric import OUTPUT, Metric, value
 from simulator.view.arrivals import arrival_lines
 from simulator.view.cells import clean
 from simulator.view.format import count, digits, duration, measure, percent
-from simulator.view.identity import emulation, is_emulated, synthetic_shape, title
+from simulator.view.identity import emulation, is_emulated, is_virtual, synthetic_shape, title
 from simulator.view.report_parts import verified
 from simulator.view.verdict import NO_COMPARISON, WHO, limits
 
@@ -43,7 +43,7 @@ def final(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Renderable
     else:
         parts.append(_table(agent, synthetic, synthetic_shape(manifest)))
     if agent is not None:
-        parts += [Text(line) for line in _agent_lines(agent)]
+        parts += [Text(line) for line in _agent_lines(agent, carried_out=not is_virtual(manifest))]
     for line in arrival_lines(summary):
         parts.append(Text(line, overflow="ellipsis", no_wrap=True))
     parts += _limits(summary) + _verdict(summary)
@@ -84,7 +84,7 @@ def _requests(part: Mapping[str, Any]) -> str:
     return f"{count(part['requests']['ok'])} / {count(part['requests']['sent'])}"
 
 
-def _agent_lines(agent: Mapping[str, Any]) -> list[str]:
+def _agent_lines(agent: Mapping[str, Any], *, carried_out: bool) -> list[str]:
     done, split, tools = agent["sessions"], agent["wall"], agent["tools"]
     lines = [
         f"sessions   {count(done['completed'])} completed, {digits(done['per_hour'])}/h"
@@ -98,7 +98,9 @@ def _agent_lines(agent: Mapping[str, Any]) -> list[str]:
             f"wall       model {percent(shares['model_s'])}, tools {percent(tool)}, "
             f"thinking {percent(shares['think_s'])}, client {percent(shares['client_s'])}"
         )
-    if tools:
+    if tools and not carried_out:
+        lines.append(f"tools      {count(tools['calls'])} calls, not carried out: recorded latencies")
+    elif tools:
         lines.append(
             f"tools      {count(tools['calls'])} calls, run p50 {duration(tools['run_s']['p50'])}, "
             f"p95 {duration(tools['run_s']['p95'])}; {count(tools['mismatches'])} differ from the recording"

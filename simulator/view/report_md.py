@@ -9,7 +9,7 @@ from simulator.core.metric import TABLE, value
 from simulator.core.stats import P99_NEEDS
 from simulator.view.arrivals import arrivals
 from simulator.view.format import DASH, cell, count, digits, duration, measure, percent
-from simulator.view.identity import command, emulation, facts, is_emulated, synthetic_shape, title
+from simulator.view.identity import command, emulation, facts, is_emulated, is_virtual, synthetic_shape, title
 from simulator.view.report_parts import client, engine, errors, groups, limit, sessions, table, tools, wall, warnings
 from simulator.view.verdict import NO_COMPARISON, WHO, failures, limits, missing_p99
 
@@ -28,7 +28,7 @@ def report(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     else:
         lines += [*side_by_side(agent, synthetic, manifest), *notes(summary), ""]
     if agent is not None:
-        lines += [*wall(agent), *sessions(agent), *groups(agent), *tools(agent)]
+        lines += [*wall(agent), *sessions(agent), *groups(agent), *tools(agent, carried_out=not is_virtual(manifest))]
     lines += [
         *arrivals(summary),
         *errors(summary),

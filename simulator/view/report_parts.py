@@ -120,10 +120,13 @@ def _group(row: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def tools(agent: Mapping[str, Any]) -> Lines:
+def tools(agent: Mapping[str, Any], *, carried_out: bool = True) -> Lines:
     made = agent["tools"]
     if made is None:
         return []
+    if not carried_out:
+        told = f"{count(made['calls'])} calls were not carried out: each was answered after its recorded latency."
+        return ["## Tools", "", told, ""]
     rows = [(cell(name), *_tool(row)) for name, row in made["by_tool"].items()]
     rows.append(("**all**", *_tool(made)))
     head = ("tool", "calls", "differ", "run p50", "run p95", "queue p95", "run, total")

@@ -93,7 +93,7 @@ def test_the_same_seed_leaves_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_virtual_run_from_the_command_line(tmp_path: Path) -> None:
     process = start(tmp_path, "--out", "out", "--replicas", "2")
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=110)
     assert process.returncode == 0, said
     assert "EMULATED ENGINE, VIRTUAL TIME" in said and "virtual: no client" in said and "Traceback" not in said
     manifest = orjson.loads((tmp_path / "out" / "manifest.json").read_bytes())
@@ -111,7 +111,7 @@ def test_ctrl_c_ends_with_130_and_a_folder_that_reports(tmp_path: Path) -> None:
         time.sleep(0.05)
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=110)
     assert process.returncode == 130, said
     assert "Traceback" not in said and "tok/s" in said
     records = lines(tmp_path / "out" / "records.jsonl")
