@@ -15,6 +15,7 @@ from simulator.view.format import count, digits, duration, percent
 
 MARK = "EMULATED ENGINE, VIRTUAL TIME"
 HEADS = ("agents", "engine", "output tok/s", "TTFT p95", "TPOT p95", "goodput", "cached", "memory", "best")
+SHORT_HEADS = ("agents", "engine", "tok/s", "TTFT p95", "TPOT p95", "good", "cached", "GiB of")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +47,21 @@ class Answer:
 
 
 def table(answer: Answer) -> RenderableType:
-    grid = Table(*HEADS, title_justify="left")
-    for column in grid.columns[2:7]:
-        column.justify = "right"
+    """For 80 columns: memory as needed/have in GiB, verdicts below the table."""
+    grid = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
+    for n, head in enumerate(SHORT_HEADS):
+        grid.add_column(head, justify="left" if n < 2 else "right", no_wrap=True)
+    told: list[str] = []
     for row, each in zip(answer.rows, answer.verdicts, strict=True):
-        for cells in lines(row, each):
-            grid.add_row(*cells)
-        grid.add_section()
+        for cell, cells in zip(row, lines(row, each), strict=True):
+            held = cell.memory
+            grid.add_row(*cells[:7], f"{held.needed_bytes / 2**30:.1f}/{held.have_bytes / 2**30:.1f}")
+            if not held.fits:
+                told.append(f"{cell.agents} agents on {cell.engine}: {held.told()}")
+        told.append(f"{each.agents} agents: {each.told()}")
     badge = Text(f" {MARK}: not a GPU ", style="bold white on red")
-    return Group(badge, Text(heading(answer), style="bold"), grid, *(Text(line) for line in notes(answer)))
+    verdicts = [Text(line, style="bold") for line in told]
+    return Group(badge, Text(heading(answer), style="bold"), grid, *verdicts, *(Text(line) for line in notes(answer)))
 
 
 def markdown(answer: Answer) -> str:

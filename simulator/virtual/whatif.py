@@ -15,6 +15,8 @@ from simulator.virtual.script import Script
 from simulator.virtual.simulate import simulate
 
 TOO_CLOSE = "too close to call"
+#: a gap that another seed would turn round, whatever the calibration says
+SAME = 0.01
 #: simulated time in which even slow engines come to their window
 LIMIT_S = 1e6
 
@@ -105,6 +107,8 @@ def verdict(cells: Sequence[Cell], errors: Errors, *, by_goodput: bool) -> Verdi
 
 
 def _mark(gap: float, errors: Errors) -> str:
+    if gap < SAME:
+        return "close"
     if errors.all is None:
         return "uncalibrated"
     if gap > errors.all:

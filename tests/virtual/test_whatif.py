@@ -12,7 +12,7 @@ from rich.console import Console
 from simulator.cli.whatif import Question, main
 from simulator.engine.embedded.config import PARAMS_DIR, EngineParams, load_params
 from simulator.errors import UsageError
-from simulator.view.whatif import HEADS, Answer, markdown, table
+from simulator.view.whatif import HEADS, SHORT_HEADS, Answer, markdown, table
 from simulator.virtual.calibration import Checked, Errors, checked
 from simulator.virtual.memory import memory
 from simulator.virtual.whatif import Cell, cell, verdict
@@ -109,10 +109,10 @@ def test_table_markdown_and_json_have_one_shape(cells: list[list[Cell]]) -> None
     assert {line.count("|") for line in rows} == {len(HEADS) + 1}
     assert [line.split("|")[1].strip() for line in rows[2:]] == ["2", "", "24", ""]
     assert "EMULATED" in text.splitlines()[0] and "rung 5: 98 for 100 tok/s (-2.0 %, fitted)" in text
-    console = Console(file=io.StringIO(), width=160)
+    console = Console(file=io.StringIO(), width=80)
     console.print(table(answer))
     shown = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "EMULATED" in shown.splitlines()[0] and all(head in shown for head in HEADS)
+    assert "EMULATED" in shown.splitlines()[0] and all(head in shown for head in SHORT_HEADS)
     told = answer.as_json()
     assert told["engine"] == "EMULATED" and len(told["cells"]) == 4 and len(told["verdicts"]) == 2
     assert told["calibration"][0]["error"] == pytest.approx(-0.02)
