@@ -194,7 +194,7 @@ def figures(args: argparse.Namespace, folder: Path) -> Iterator[str]:
     yield from accuracy(folder, args.repeat)
     yield from one_request()
     yield from sustained(folder)
-    yield from crowd(folder, 3600.0 if args.hour else 60.0)
+    yield from crowd(folder, 3600.0 if args.hour else 40.0)
     if args.peers:
         yield from compared(folder)
 
