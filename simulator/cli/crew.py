@@ -247,9 +247,7 @@ class Workers:
             await asyncio.sleep(PULSE_S - (self._clock.now() - FOLLOW_AFTER_S) % PULSE_S)
             try:
                 self._merger.poll()
-                if not self._merger.begun:
-                    self._writer.pulse(starting.pulse())
-                    self._writer.flush()
+                self._merger.starting(starting.pulse())
             except SimError as error:
                 self._break(error)
                 return

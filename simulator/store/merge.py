@@ -68,6 +68,7 @@ class Merger:
         self._writer, self._run = writer, writer.path
         self._parts = [_Part(part_folder(writer.path, index), pulse_s) for index in range(count)]
         self._latest: list[Pulse | None] = [None] * count
+        self._last_s = 0.0
 
     def poll(self, *, last: bool = False) -> None:
         """Appends whatever is new. last: nobody writes any more."""
@@ -88,10 +89,15 @@ class Merger:
         self._beats(last=last)
         self._writer.flush()
 
-    @property
-    def begun(self) -> bool:
-        """Whether any process has told how it is."""
-        return any(pulse is not None for pulse in self._latest)
+    def starting(self, pulse: Pulse) -> None:
+        """Stands for the processes until the first of them has told how it is."""
+        if not any(self._latest):
+            self._pulse(pulse)
+            self._writer.flush()
+
+    def _pulse(self, pulse: Pulse) -> None:
+        pulse.t_s = self._last_s = max(pulse.t_s, self._last_s)  # a late beat does not turn time back
+        self._writer.pulse(pulse)
 
     def finish(self) -> None:
         """The last look: numbers the requests in the order of their calls and removes the parts."""
@@ -114,7 +120,7 @@ class Merger:
                 self._latest[index] = pulses[-1] if pulses else self._latest[index]
             seen = [index for index, pulse in enumerate(self._latest) if pulse is not None]
             latest = [pulse for pulse in self._latest if pulse is not None]
-            self._writer.pulse(together(latest, [fresh[index] for index in seen]))
+            self._pulse(together(latest, [fresh[index] for index in seen]))
 
 
 class _Part:

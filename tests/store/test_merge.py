@@ -102,6 +102,20 @@ def test_pulses_of_one_beat_are_put_together_and_a_stalled_process_is_waited_for
     assert rows(writer.path, "pulse.jsonl")[-1]["output_tok"] == 68, "the last look takes what there is"
 
 
+def test_the_run_is_alive_while_its_processes_start_and_time_never_turns_back(tmp_path: Path) -> None:
+    writer = RunFolder.create(tmp_path / "run", {})
+    part = PartWriter(tmp_path / "run", 0, lambda told: None)
+    merger = Merger(writer, 1, 0.5)
+    merger.starting(pulse(0.6, stage="setup"))
+    part.pulse(pulse(0.502, output_tok=1))
+    part.pulse(pulse(1.001, output_tok=2))
+    part.flush()
+    merger.poll()
+    merger.starting(pulse(1.1, stage="setup"))
+    shown = [(row["t_s"], row["output_tok"]) for row in rows(writer.path, "pulse.jsonl")]
+    assert shown == [(0.6, 0), (0.6, 1), (1.001, 2)]
+
+
 def test_a_torn_line_of_a_killed_process_is_left_out(tmp_path: Path) -> None:
     writer = RunFolder.create(tmp_path / "run", {})
     part = PartWriter(tmp_path / "run", 0, lambda told: None)
