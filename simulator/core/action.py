@@ -27,7 +27,7 @@ class ReadFile:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """`regex` in ripgrep's syntax (its common subset with Python's re); `file_pattern` is a glob on the file name."""
+    """`regex` in ripgrep's syntax (see drive.patterns); `file_pattern` is a glob on the file name."""
 
     regex: str
     path: str = "."
@@ -58,11 +58,11 @@ class Write:
 @dataclass(frozen=True, slots=True)
 class Command:
     """A shell command run at the workspace root. `effects`: it leaves files behind that later steps need, so a slot
-    that starts in mid-session must run it again."""
+    that starts in mid-session must run it again. timeout_s: what the model asks for; None: the client's own rule."""
 
     command: str
     effects: bool = False
-    timeout_s: float = 30.0
+    timeout_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +119,15 @@ class FileText:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One matching line with its context lines; `line_no` is 1-based and belongs to `line`."""
+    """One matching line with its context lines; `line_no` is 1-based and belongs to `line`, as does `column`, where
+    the match begins."""
 
     path: str
     line_no: int
     line: str
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    column: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,15 @@
-"""File bytes to text: encodings, and the text inside PDF, DOCX and XLSX documents."""
+"""The text inside PDF, DOCX, XLSX and IPYNB documents."""
 
 from __future__ import annotations
 
 import datetime as dt
 import io
-from collections.abc import Callable, Iterable, Iterator
+import itertools
+import json
+from collections.abc import Callable, Iterator
 from typing import Any
+
+from simulator.drive.encodings import clean, decode
 
 SHEET_ROWS = 50_000
 
@@ -14,24 +18,10 @@ class Unreadable(Exception):
     """A document that its library cannot read; str() says why."""
 
 
-def decode(data: bytes) -> tuple[str, str]:
-    """(text, encoding). UTF-8 and UTF-16 by their marks, then UTF-8 if it is valid, else cp1252, else Latin-1."""
-    if data.startswith(b"\xef\xbb\xbf"):
-        return data.decode("utf-8-sig", errors="replace"), "utf-8-sig"
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", errors="replace"), "utf-16"
-    for encoding in ("utf-8", "cp1252"):
-        try:
-            return data.decode(encoding), encoding
-        except UnicodeDecodeError:
-            continue
-    return data.decode("latin-1"), "latin-1"
-
-
 def extractor(name: str) -> Callable[[bytes], str] | None:
     """How to get the text out of a document of this name; None: it is a text file."""
     ending = name.rpartition(".")[2].lower()
-    return {"pdf": pdf, "docx": docx, "xlsx": xlsx}.get(ending)
+    return {"pdf": pdf, "docx": docx, "xlsx": xlsx, "ipynb": ipynb}.get(ending)
 
 
 def document(name: str, data: bytes) -> str | None:
@@ -40,7 +30,7 @@ def document(name: str, data: bytes) -> str | None:
     if extract is None:
         return None
     try:
-        return extract(data)
+        return clean(extract(data))
     except Exception as error:  # three libraries, each with many ways to dislike a file
         raise Unreadable(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__) from error
 
@@ -70,33 +60,39 @@ def _blocks(container: Any) -> Iterator[str]:
 
 
 def xlsx(data: bytes) -> str:
-    """Each sheet under its own heading, TAB between cells, empty rows left out; a formula shows its stored result,
-    or itself when the file has none. At most 50,000 rows a sheet."""
+    """Each visible sheet under its own heading, TAB between cells, empty rows left out; a formula shows its stored
+    result, or itself when the file has none. At most 50,000 rows a sheet."""
     import openpyxl
 
     values = openpyxl.load_workbook(io.BytesIO(data), data_only=True)
     formulas = openpyxl.load_workbook(io.BytesIO(data))
     parts: list[str] = []
     for sheet in values.worksheets:
+        if sheet.sheet_state != "visible":
+            continue
         parts.append(f"--- Sheet: {sheet.title} ---")
-        rows = zip(sheet.iter_rows(values_only=True), formulas[sheet.title].iter_rows(values_only=True), strict=True)
-        parts += _rows(rows)
+        parts += _rows(sheet, formulas[sheet.title])
         parts.append("")
     return "\n".join(parts)
 
 
-def _rows(rows: Iterable[tuple[tuple[Any, ...], tuple[Any, ...]]]) -> Iterator[str]:
+def _rows(results: Any, written: Any) -> Iterator[str]:
+    # the cells that are there, not all up to the last: one cell in a far corner would take hours
     shown = 0
-    for results, written in rows:
-        cells = [_cell(w if r is None else r) for r, w in zip(results, written, strict=True)]
-        line = "\t".join(cells).rstrip("\t")
-        if not line:
+    for _, places in itertools.groupby(sorted(results._cells), key=lambda place: place[0]):
+        cells: list[str] = []
+        for row, column in places:
+            value = results._cells[row, column].value
+            text = _cell(written.cell(row, column).value if value is None else value)
+            if text:
+                cells += [""] * (column - 1 - len(cells)) + [text]
+        if not cells:
             continue
         if shown == SHEET_ROWS:
             yield f"[... only the first {SHEET_ROWS} rows are shown]"
             return
         shown += 1
-        yield line
+        yield "\t".join(cells)
 
 
 def _cell(value: Any) -> str:
@@ -113,3 +109,12 @@ def _cell(value: Any) -> str:
             return " ".join(value.split("\n"))
         case _:
             return str(getattr(value, "text", value))
+
+
+def ipynb(data: bytes) -> str:
+    """The notebook as it is stored, less what its cells printed and how often they were run."""
+    notebook = json.loads(decode(data)[0])
+    for cell in notebook["cells"]:
+        if cell.get("cell_type") == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"

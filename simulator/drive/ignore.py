@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from simulator.drive.globs import Glob, parse
+from simulator.drive.regular import NotRegular, read_regular
 
 #: folders that no tool ever enters
 NEVER = frozenset({".git", "__pycache__", "node_modules", ".venv"})
+#: a .gitignore that is larger, or no regular file, is no .gitignore
+MAX_RULES_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +38,10 @@ class Rules:
     def enter(self, root: Path, folder: str) -> Rules:
         """Rules inside `folder` ("" or "a/b/"), its own .gitignore added."""
         try:
-            lines = (root / folder / ".gitignore").read_text(encoding="utf-8", errors="replace").split("\n")
-        except OSError:
+            data = read_regular(root / folder / ".gitignore", MAX_RULES_BYTES)
+        except (OSError, NotRegular):
             return self
+        lines = data.decode(errors="replace").split("\n")
         return Rules((*self.layers, (folder, tuple(filter(None, map(parse, lines))))))
 
     def hide(self, path: str, folder: bool) -> bool:
@@ -61,7 +65,7 @@ def entries(root: Path, folder: str, rules: Rules, *, hidden: bool) -> list[Entr
     """What lies directly in `folder` and is not ignored, sorted by name. hidden: names that begin with a dot too."""
     try:
         found = sorted(os.scandir(root / folder), key=lambda e: e.name)
-    except (NotADirectoryError, FileNotFoundError, PermissionError):
+    except OSError:  # gone, not ours to read, or deeper than a path can say
         return []
     shown = []
     for item in found:
@@ -76,14 +80,20 @@ def entries(root: Path, folder: str, rules: Rules, *, hidden: bool) -> list[Entr
 
 def walk(root: Path, folder: str = "", *, hidden: bool) -> Iterator[str]:
     """Paths of the files and links below `folder`, in path order, nested repositories left out."""
-    yield from _walk(root, folder, rules_at(root, folder), hidden)
+    # a stack and not a recursion, for folders may be nested deeper than calls can be
+    stack = [iter(_with_rules(root, folder, rules_at(root, folder), hidden))]
+    while stack:
+        for entry, rules in stack[-1]:
+            if not entry.folder:
+                if entry.link or os.path.isfile(root / entry.path):
+                    yield entry.path
+            elif not os.path.exists(root / entry.path / ".git"):
+                inside = entry.path + "/"
+                stack.append(iter(_with_rules(root, inside, rules.enter(root, inside), hidden)))
+                break
+        else:
+            stack.pop()
 
 
-def _walk(root: Path, folder: str, rules: Rules, hidden: bool) -> Iterator[str]:
-    for entry in entries(root, folder, rules, hidden=hidden):
-        if not entry.folder:
-            if entry.link or os.path.isfile(root / entry.path):
-                yield entry.path
-        elif not os.path.exists(root / entry.path / ".git"):
-            inside = entry.path + "/"
-            yield from _walk(root, inside, rules.enter(root, inside), hidden)
+def _with_rules(root: Path, folder: str, rules: Rules, hidden: bool) -> list[tuple[Entry, Rules]]:
+    return [(entry, rules) for entry in entries(root, folder, rules, hidden=hidden)]

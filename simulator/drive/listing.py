@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from simulator.core.action import Listing
+from simulator.drive.encodings import shown
 from simulator.drive.ignore import Entry, entries, rules_at
 
 MAX_PATHS = 200
@@ -32,7 +33,7 @@ def list_files(root: Path, path: str, recursive: bool, cap: int = MAX_PATHS) -> 
                     below.append((inside, rules.enter(root, inside)))
         level = below
     taken.sort(key=_tree_order)
-    return Listing(tuple(e.path + "/" if e.folder else e.path for e in taken), truncated)
+    return Listing(tuple(shown(e.path) + "/" if e.folder else shown(e.path) for e in taken), truncated)
 
 
 def _tree_order(entry: Entry) -> list[tuple[bool, str]]:

@@ -16,6 +16,12 @@ _BRACES = re.compile(
     r"(?:class|interface|enum|struct|trait|impl|union|type|func|fn|function\*?|fun|def|module|namespace|record|object)"
     r"\b(?!\s*[=:,;)])"
 )
+#: a method in a class body: no statement, and the line ends with the brace that opens it
+_METHOD = re.compile(
+    r"^\s+(?!(?:if|for|while|switch|catch|return|else|do|try|function|new|throw|await|typeof|using|lock)\b)"
+    r"(?:[\w$<>\[\],.?]+ +)*(?:get +|set +|\* *)?[#\w$]+\s*(?:<[^>()]*>)?\([^;]*\)\s*"
+    r"(?::\s*[^;=]+|throws [\w, .]+)?\{\s*$"
+)
 _ARROW = re.compile(
     r"^\s*(?:export\s+)?(?:const|let|var)\s+\w+\s*(?::[^=]+)?="
     r"\s*(?:async\s*)?(?:function\b|(?:\([^)]*\)|\w+)[^=]*=>)"
@@ -23,19 +29,25 @@ _ARROW = re.compile(
 _C = re.compile(r"^(?!\s|return\b|else\b|typedef\b|#|//|/\*)[\w:<>,~*&\s]+[\s*&][\w:~]+\s*\([^;]*$")
 _RUBY = re.compile(r"^\s*(?:def|class|module)\s+\S+")
 
+_SCRIPT = (_BRACES, _ARROW, _METHOD)
+#: generated or minified lines are longer, and are no definitions that anybody would read
+MAX_LINE_CHARS = 300
+
 #: file ending -> the patterns of a definition line; ".py" is only the way out for code that does not parse
 PATTERNS: dict[str, tuple[re.Pattern[str], ...]] = {
     ".py": (_PYTHON,),
-    ".js": (_BRACES, _ARROW),
-    ".jsx": (_BRACES, _ARROW),
-    ".ts": (_BRACES, _ARROW),
-    ".tsx": (_BRACES, _ARROW),
+    ".js": _SCRIPT,
+    ".jsx": _SCRIPT,
+    ".mjs": _SCRIPT,
+    ".cjs": _SCRIPT,
+    ".ts": _SCRIPT,
+    ".tsx": _SCRIPT,
     ".go": (_BRACES,),
     ".rs": (_BRACES,),
-    ".java": (_BRACES,),
+    ".java": (_BRACES, _METHOD),
     ".kt": (_BRACES,),
     ".swift": (_BRACES,),
-    ".cs": (_BRACES,),
+    ".cs": (_BRACES, _METHOD),
     ".scala": (_BRACES,),
     ".php": (_BRACES,),
     ".rb": (_RUBY,),
@@ -60,12 +72,16 @@ def definitions(path: str, text: str) -> tuple[Line, ...]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # invalid escapes in somebody's source are no business of ours
                 tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: brackets too deep for the parser
             pass
         else:
             return tuple((n, lines[n - 1].rstrip()) for n in _python(tree.body))
     patterns = PATTERNS.get(suffix, ())
-    return tuple((n, line.rstrip()) for n, line in enumerate(lines, 1) if any(p.match(line) for p in patterns))
+    return tuple(
+        (n, line.rstrip())
+        for n, line in enumerate(lines, 1)
+        if len(line) <= MAX_LINE_CHARS and any(p.match(line) for p in patterns)
+    )
 
 
 def _python(body: list[ast.stmt]) -> list[int]:

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-import codecs
 import re
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from simulator.core.action import Hit, Matches
+from simulator.drive.encodings import UTF16_MARKS, shown
 from simulator.drive.globs import parse
 from simulator.drive.ignore import walk
+from simulator.drive.patterns import Pattern, TooSlow
+from simulator.drive.regular import NotRegular, read_regular
 
 MAX_HITS = 300
+#: larger files are passed over: nobody has source code like that, and a search must not fill the memory
+MAX_FILE_BYTES = 64_000_000
+#: ripgrep takes a file for binary when a NUL byte is this near to its begin; so it need not be read whole
+PROBED_BYTES = 64 * 1024
+LIMIT_S = 30.0
 #: longer lines (minified code, data) are cut, or one hit could fill a context window
 MAX_LINE_CHARS = 500
 
 
-def search(root: Path, path: str, regex: str, file_pattern: str | None, context_lines: int) -> Matches:
+def search(
+    root: Path, path: str, regex: str, file_pattern: str | None, context_lines: int, limit_s: float = LIMIT_S
+) -> Matches:
     """Hits below `path` (a folder or one file, relative to root, "" for all) in path order.
 
-    Hidden, ignored and binary files are skipped unless named by `path` itself. re.error: `regex` is no expression.
+    Hidden, ignored and binary files are skipped unless named by `path` itself. patterns.BadPattern: `regex` is no
+    expression; patterns.TooSlow: not done after limit_s.
     """
-    pattern = re.compile(regex)
+    deadline = time.monotonic() + limit_s
+    pattern = Pattern(regex)
     if (root / path).is_file():
         names: Iterable[str] = [path]
     else:
@@ -30,31 +42,34 @@ def search(root: Path, path: str, regex: str, file_pattern: str | None, context_
     hits: list[Hit] = []
     total = 0
     for name in names:
+        if time.monotonic() > deadline:
+            raise TooSlow
         if not wanted(name) or (root / name).is_symlink():
             continue
         lines = _text_lines(root / name)
         for index, line in enumerate(lines):
-            if not pattern.search(line):
+            at = pattern.find(line, deadline)
+            if at is None:
                 continue
             total += 1
             if len(hits) < MAX_HITS:
-                hits.append(_hit(name, lines, index, context_lines))
+                hits.append(_hit(name, lines, index, at, context_lines))
     return Matches(tuple(hits), total)
 
 
-def _hit(name: str, lines: list[str], index: int, context: int) -> Hit:
+def _hit(name: str, lines: list[str], index: int, at: int, context: int) -> Hit:
     before = tuple(line[:MAX_LINE_CHARS] for line in lines[max(0, index - context) : index])
     after = tuple(line[:MAX_LINE_CHARS] for line in lines[index + 1 : index + 1 + context])
-    return Hit(name, index + 1, lines[index][:MAX_LINE_CHARS], before, after)
+    return Hit(shown(name), index + 1, lines[index][:MAX_LINE_CHARS], before, after, at + 1)
 
 
 def _text_lines(path: Path) -> list[str]:
     """Lines of a text file; none for a binary one. A mark says UTF-16; other bytes that are not UTF-8 are replaced."""
     try:
-        data = path.read_bytes()
-    except OSError:
+        data = read_regular(path, MAX_FILE_BYTES, binary_within=PROBED_BYTES)
+    except (OSError, NotRegular):
         return []
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    if data.startswith(UTF16_MARKS):
         text = data.decode("utf-16", errors="replace")
     elif b"\0" in data:
         return []

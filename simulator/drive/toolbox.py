@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -37,11 +36,15 @@ from simulator.core.action import (
 )
 from simulator.drive.commands import CommandRunner
 from simulator.drive.edits import FailedBlock, apply_blocks
-from simulator.drive.extract import Unreadable, decode, document
+from simulator.drive.encodings import clean, decode, is_binary, shown
+from simulator.drive.extract import Unreadable, document
 from simulator.drive.ignore import entries, rules_at
 from simulator.drive.listing import list_files
 from simulator.drive.outline import definitions, is_source
-from simulator.drive.search import search
+from simulator.drive.patterns import BadPattern, TooSlow
+from simulator.drive.regular import NotRegular, read_regular
+from simulator.drive.search import LIMIT_S, search
+from simulator.drive.timelimit import time_limit_s
 
 MAX_FILE_BYTES = 20_000_000
 MAX_OUTLINED = 50
@@ -55,7 +58,8 @@ class _NotDone(Exception):
 class Toolbox:
     """root: the workspace; shown_root: the path that prompts show for it, mapped both ways in commands and outputs.
 
-    documents: "extracted" or "raw" (core.task.Style); context_lines: around each search hit.
+    documents: "extracted" or "raw" (core.task.Style); context_lines: around each search hit, as many as any client
+    shows; search_limit_s: how long a search may take.
     Holds no state besides the files, so threads may share it as far as they may share the files.
     """
 
@@ -63,7 +67,8 @@ class Toolbox:
     shown_root: str
     runner: CommandRunner
     documents: str = "extracted"
-    context_lines: int = 1
+    context_lines: int = 2
+    search_limit_s: float = LIMIT_S
     _real: Path = field(init=False)
 
     def __post_init__(self) -> None:
@@ -91,9 +96,9 @@ class Toolbox:
                 case Complete() | SwitchToAct() | Delegate():
                     return Finished()  # nothing of it happens in the workspace
         except _NotDone as refusal:
-            return Refused(str(refusal))
+            return Refused(clean(str(refusal)))
         except OSError as error:
-            return Refused(f"{error.strerror or error}: {getattr(action, 'path', '')}")
+            return Refused(clean(f"{error.strerror or error}: {getattr(action, 'path', '')}"))
 
     # paths
 
@@ -101,6 +106,10 @@ class Toolbox:
         """Relative POSIX path ("" for the root) of what `path` means, symbolic links followed; else _NotDone."""
         if "\0" in path:
             raise _NotDone("The path contains a NUL character")
+        try:
+            os.fsencode(path)
+        except UnicodeEncodeError:
+            raise _NotDone(f"The path contains a character that no file name can have: {path}") from None
         for base in (self.shown_root.rstrip("/"), str(self.root), str(self._real)):
             if path == base or path.startswith(base + "/"):
                 path = path[len(base) + 1 :] or "."
@@ -121,18 +130,19 @@ class Toolbox:
 
     def _bytes(self, path: str) -> bytes:
         """Content of a regular file of at most 20 MB."""
-        full = self._real / self._inside(path)
         try:
-            found = full.stat()
+            return read_regular(self._real / self._inside(path), MAX_FILE_BYTES)
         except FileNotFoundError:
             raise _NotDone(f"No such file: {path}") from None
-        if stat.S_ISDIR(found.st_mode):
-            raise _NotDone(f"This is a folder, not a file: {path}")
-        if not stat.S_ISREG(found.st_mode):
-            raise _NotDone(f"This is not a regular file: {path}")
-        if found.st_size > MAX_FILE_BYTES:
-            raise _NotDone(f"The file is too large to read ({found.st_size / 1e6:.1f} MB, the limit is 20 MB): {path}")
-        return full.read_bytes()
+        except NotRegular as error:
+            raise _NotDone(f"{error}: {path}") from None
+
+    def _text(self, path: str) -> tuple[str, str]:
+        """(text, encoding) of a file that is no binary one."""
+        data = self._bytes(path)
+        if is_binary(data):
+            raise _NotDone(f"This is a binary file, which cannot be read as text: {path}")
+        return decode(data)
 
     # actions
 
@@ -146,6 +156,8 @@ class Toolbox:
             return FileText(text, extracted=True)
         if self.documents == "raw":
             return FileText(data.decode(errors="replace"))
+        if is_binary(data):
+            raise _NotDone(f"This is a binary file, which cannot be read as text: {path}")
         return FileText(decode(data)[0])
 
     def _search(self, action: Search) -> Outcome:
@@ -153,9 +165,12 @@ class Toolbox:
         if not (self._real / path).exists():
             raise _NotDone(f"No such file or folder: {action.path}")
         try:
-            return search(self._real, path, action.regex, action.file_pattern, self.context_lines)
-        except re.error as error:
+            limit_s = self.search_limit_s
+            return search(self._real, path, action.regex, action.file_pattern, self.context_lines, limit_s)
+        except BadPattern as error:
             raise _NotDone(f"The regular expression {action.regex!r} is not valid: {error}") from error
+        except TooSlow:
+            raise _NotDone(f"The search for {action.regex!r} timed out after {limit_s:g} seconds") from None
 
     def _definitions(self, path: str) -> Outcome:
         inside = self._inside(path)
@@ -166,13 +181,22 @@ class Toolbox:
             folder = folder + "/" if folder else ""
             found = entries(self._real, folder, rules_at(self._real, folder), hidden=False)
             names = [e.path for e in found if not e.folder and not e.link and is_source(e.path)][:MAX_OUTLINED]
-        outlined = ((name, definitions(name, decode(self._bytes(name))[0])) for name in names)
-        return Outline(tuple((name, lines) for name, lines in outlined if lines))
+        outlined = []
+        for name in names:
+            try:
+                lines = definitions(name, self._text(name)[0])
+            except (OSError, _NotDone):
+                if len(names) == 1:
+                    raise
+                continue  # one bad file among others says nothing about them
+            if lines:
+                outlined.append((shown(name), lines))
+        return Outline(tuple(outlined))
 
     def _edit(self, action: Edit) -> Outcome:
         inside = self._inside(action.path)
         created = not (self._real / inside).exists() and all(not search for search, _ in action.blocks)
-        before, encoding = ("", "utf-8") if created else decode(self._bytes(action.path))
+        before, encoding = ("", "utf-8") if created else self._text(action.path)
         after = apply_blocks(before, action.blocks)
         if isinstance(after, FailedBlock):
             return EditFailed(inside, after.index, before)
@@ -197,7 +221,8 @@ class Toolbox:
 
     def _command(self, action: Command) -> Ran:
         command = _swap(action.command, self.shown_root.rstrip("/"), str(self._real))
-        ran = self.runner.run(command, self._real, action.timeout_s)
+        limit_s = time_limit_s(action, patterns=self.documents == "extracted")
+        ran = self.runner.run(command, self._real, limit_s)
         shown = _swap(ran.output, str(self._real), self.shown_root.rstrip("/"))
         return Ran(ran.exit_code, shown, ran.timed_out)
 

@@ -68,7 +68,7 @@ class ToolHost:
         return len(self._waiting)
 
     async def open(
-        self, session_id: str, root: Path, shown_root: str, documents: str = "extracted", context_lines: int = 1
+        self, session_id: str, root: Path, shown_root: str, documents: str = "extracted", context_lines: int = 2
     ) -> None:
         """Tools in a folder that is there already (no git: commit and finish need setup)."""
         await self._call("open", session_id, root, shown_root, documents, context_lines)
@@ -80,7 +80,7 @@ class ToolHost:
         root: Path,
         shown_root: str,
         documents: str = "extracted",
-        context_lines: int = 1,
+        context_lines: int = 2,
         earlier: Sequence[PastTurn] = (),
     ) -> float:
         """Check `repository` out at `root` on a branch named `session_id` and bring it to where the session starts

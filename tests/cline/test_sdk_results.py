@@ -100,7 +100,7 @@ def test_failures_say_so():
 
 
 def test_search_form_and_cap():
-    hits = tuple(act.Hit("a.py", i + 3, "    def f():", ("b3", "b2", "b1"), ("a1", "a2", "a3")) for i in range(150))
+    hits = tuple(act.Hit("a.py", i + 3, "    def f():", ("b3", "b2", "b1"), ("a1", "a2", "a3"), 5) for i in range(150))
     text = row(act.Search("def f"), act.Matches(hits, 150))["result"]
     assert text.startswith("Found 150 results for pattern: def f\n") and text.count("> ") == 100
     assert "a.py:3:5\n  1: b2\n  2: b1\n> 3:     def f():\n  4: a1\n  5: a2\n" in text

@@ -8,7 +8,8 @@ import openpyxl
 import pytest
 from fpdf import FPDF
 
-from simulator.drive.extract import Unreadable, decode, document
+from simulator.drive.encodings import decode
+from simulator.drive.extract import Unreadable, document
 from simulator.drive.outline import definitions
 
 

@@ -113,7 +113,8 @@ def test_search(toolbox):
         ("pkg/sub/deep.py", 1, "TOTAL = 1"),
         ("zeta.txt", 1, "no final newline: total"),
     ]
-    assert found.hits[1].before == ("class Ledger:",) and found.hits[1].after == ("        return 1",)
+    assert found.hits[1].before == ("", "class Ledger:") and found.hits[1].after == ("        return 1", "")
+    assert [h.column for h in found.hits] == [1, 9, 1, 19]
     assert found.total == 4
     assert [h.path for h in toolbox.do(Search("total", ".", "*.{log,txt}")).hits] == ["keep.log", "zeta.txt"]
     assert [h.path for h in toolbox.do(Search("total", "trace.log")).hits] == ["trace.log"]

@@ -49,8 +49,9 @@ def call(action: Action) -> tuple[str, dict[str, Any]]:
             return "replace_in_file", {"path": path, "diff": diff(blocks)}
         case Write(path, content):
             return "write_to_file", {"path": path, "content": content}
-        case Command(command):
-            return "execute_command", {"command": command, "requires_approval": False}
+        case Command(command, _, timeout_s):
+            limit = {} if timeout_s is None else {"timeout": round(timeout_s)}
+            return "execute_command", {"command": command, "requires_approval": False} | limit
         case Complete(result):
             return "attempt_completion", {"result": result}
         case Propose(plan):

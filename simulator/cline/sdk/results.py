@@ -8,7 +8,6 @@ string loses its middle past 8,000 characters (`sent`). Results here carry the f
 from __future__ import annotations
 
 import itertools
-import re
 from typing import Any
 
 import orjson
@@ -137,18 +136,10 @@ def matches_text(regex: str, found: Matches) -> str:
     for hit in hits:
         before, after = hit.before[-SEARCH_CONTEXT:], hit.after[:SEARCH_CONTEXT]
         start = hit.line_no - len(before)
-        out += ["", f"{hit.path}:{hit.line_no}:{_column(regex, hit.line)}"]
+        out += ["", f"{hit.path}:{hit.line_no}:{hit.column}"]
         for no, line in enumerate((*before, hit.line, *after), start):
             out.append(f"{'>' if no == hit.line_no else ' '} {no}: {line}")
     return middle_cut("\n".join(out) + "\n", TOOL_CHARS)
-
-
-def _column(regex: str, line: str) -> int:
-    try:
-        at = re.search(regex, line)
-    except re.error:  # a pattern of ripgrep's that Python's re does not know
-        at = None
-    return at.start() + 1 if at else 1
 
 
 def _as_ran(action: Action, outcome: Listing | Matches | Outline) -> Ran:

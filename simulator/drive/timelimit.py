@@ -1,0 +1,29 @@
+"""How long a client lets a command run. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from simulator.core.action import Command
+
+USUAL_S = 30.0
+LONG_S = 300.0
+#: what installs, builds, tests or fetches; a word of a command, wherever it stands in a pipeline
+_LONG = re.compile(
+    r"(?:^|[\s;&|(/])(?:"
+    r"(?:npm|pnpm|yarn|bun)\s+(?:(?:run|-\S+)\s+)*(?:install|i|ci|add|build|test|start)\b"
+    r"|(?:pip3?|uv|poetry|conda|apt|apt-get|brew|gem|bundle|composer|go|cargo|dotnet)\s+(?:\S+\s+)*?"
+    r"(?:install|sync|build|test|get|check|update|restore|publish)\b"
+    r"|pytest\b|tox\b|nox\b|jest\b|vitest\b|mocha\b|rspec\b|phpunit\b|ctest\b|make\b|cmake\b|ninja\b|bazel\b|tsc\b"
+    r"|gradlew?\b|mvnw?\b|docker(?:-compose)?\b|podman\b|git\s+clone\b"
+    r"|python3?\s+(?:-\S+\s+)*?-m\s+(?:pytest|unittest|pip|tox|build)\b"
+    r")"
+)
+
+
+def time_limit_s(action: Command, *, patterns: bool) -> float:
+    """What the action asks for, else 30 s. patterns: a client that allows 300 s to whatever installs, builds or
+    tests (classic)."""
+    if action.timeout_s is not None:
+        return action.timeout_s
+    return LONG_S if patterns and _LONG.search(action.command[:2_000]) else USUAL_S

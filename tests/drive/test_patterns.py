@@ -1,0 +1,154 @@
+"""Expressions in ripgrep's dialect: what each means, what is refused, and that none runs for ever."""
+
+import re
+import shutil
+import subprocess
+import threading
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.core.action import Search
+from simulator.drive.commands import ShellRunner
+from simulator.drive.patterns import BadPattern, Pattern, TooSlow
+from simulator.drive.toolbox import Toolbox
+
+#: expression, lines that it fits, lines that it does not
+MEANINGS = [
+    ("def total", ["def total(self)"], ["def Total"]),
+    ("(?i)TOTAL", ["total", "TOTAL"], ["tot al"]),
+    ("de(?i)f", ["def", "deF"], ["DEF"]),
+    ("(a(?i)b|c)d", ["abd", "aBd", "Cd"], ["aBD", "Abd"]),
+    ("x(?i)a|b", ["xA", "B"], ["XA", "x"]),
+    ("(?i-s:a)b", ["Ab"], ["AB"]),
+    ("(?-u)café", ["café"], ["cafe"]),
+    ("[[:digit:]]+[[:space:]]", ["12 "], ["a1"]),
+    ("[^[:alpha:]_]", ["a1"], ["a_b"]),
+    ("[[:^digit:]]", ["a"], ["12"]),
+    ("[[:punct:]]", ["a]"], ["ab"]),
+    (r"foo\z", ["a foo"], ["foo "]),
+    (r"\<total\>", ["a total b"], ["subtotal", "totals"]),
+    (r"\b{start}to", ["a to"], ["auto"]),
+    (r"\x{41}\x42\u0043", ["ABC"], ["abc"]),
+    (r"\p{Lu}\p{Ll}+", ["Größe"], ["GRÖSSE"]),
+    (r"\pL", ["é"], ["1"]),
+    ("[a-z&&[^aeiou]]", ["b"], ["a"]),
+    ("[a-z--[aeiou]]", ["b"], ["e"]),
+    ("(?P<one>a)(?<two>b)", ["ab"], ["a b"]),
+    ("a**b", ["b", "aab"], ["a"]),
+    ("a++b", ["aab"], ["b"]),
+    ("a{2,3}?b", ["aab"], ["ab"]),
+    (r"foo\(\) \{", ["foo() {"], ["foo()"]),
+    ("a}", ["a}"], ["a"]),
+    ("[]a]", ["]"], ["b"]),
+    ("[^]a]", ["b"], ["]a"]),
+    (r"[\w.-]+@[\w.]+", ["me.x-y@b.org"], ["@"]),
+    (r"a\/b\-\%", ["a/b-%"], ["ab"]),
+    ("^$", [""], [" "]),
+    ("TODO|FIXME|XXX", ["a FIXME"], ["todo"]),
+    ("(foo|bar)+;", ["foobar;"], ["foo"]),
+    ("#|&|~", ["a & b"], ["a"]),
+]
+
+
+@pytest.mark.parametrize(("expression", "fits", "not_"), MEANINGS)
+def test_meaning(expression, fits, not_):
+    pattern = Pattern(expression)
+    deadline = time.monotonic() + 30
+    assert [line for line in (*fits, *not_) if pattern.find(line, deadline) is not None] == fits
+
+
+@pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed")
+@pytest.mark.parametrize(("expression", "fits", "not_"), MEANINGS)
+def test_meaning_is_ripgreps(expression, fits, not_):
+    text = "\n".join((*fits, *not_)) + "\n"
+    found = subprocess.run(["rg", "-e", expression, "-"], input=text, capture_output=True, text=True).stdout
+    assert found.splitlines() == fits
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ("(", "not closed"),
+        (")", "not opened"),
+        ("[a", "not closed"),
+        ("[z-a]", "bad character range"),
+        ("*a", "nothing before '\\*'"),
+        ("a|+", "nothing before"),
+        ("interface{}", "begins no valid repetition"),
+        ("function f() {", "begins no valid repetition"),
+        (r"(a)\1", "backreferences"),
+        ("(?=a)", "look-around"),
+        ("(?<!a)b", "look-around"),
+        ("(?>a)", "not supported"),
+        (r"a\nb", "line by line"),
+        ("a\nb", "line by line"),
+        (r"\y", "means nothing"),
+        ("a\\", "backslash"),
+        ("[[:nope:]]", "no class"),
+        (r"\x{110000}", "no character"),
+        ("(" * 5_000 + ")" * 5_000, "nested"),
+        (r"\p{Nonesuch}", "property"),
+    ],
+)
+def test_refusals(expression, why):
+    with pytest.raises(BadPattern, match=why):
+        Pattern(expression)
+
+
+@given(st.text(r"ab()[]{}*+?|\^$.-&:,1iPp<>=!dwz", max_size=14), st.text("ab-1", max_size=8))
+def test_any_text_is_a_pattern_or_refused(expression, line):
+    try:
+        Pattern(expression).find(line, time.monotonic() + 30)
+    except BadPattern as error:
+        assert str(error)
+
+
+@given(st.text("ab.*c", max_size=6), st.text("abc", max_size=8))
+def test_plain_expressions_mean_what_they_mean_in_python(expression, line):
+    try:
+        wanted = re.search(expression, line)
+    except re.error:
+        return
+    assert Pattern(expression).find(line, time.monotonic() + 30) == (wanted and wanted.start())
+
+
+RUNAWAY = [
+    (r"(x+x+)+y", "x" * 60 + "z"),
+    (r"(a|aa)+$", "a" * 90 + "!"),
+    (r"(?:\w+\s?)+;$", "word " * 30 + "!"),
+    (r"\w*\w*\w*\w*\w*\w*\w*:", "a" * 3_000),
+    ("(.*)" * 9 + "[0-9]z", "a" * 300 + "0"),
+]
+
+
+@pytest.mark.parametrize(("expression", "line"), RUNAWAY)
+def test_a_runaway_ends_at_its_deadline_and_lets_others_go_on(expression, line):
+    pattern = Pattern(expression)
+    ticks, over = [0], threading.Event()
+
+    def tick():
+        while not over.wait(0.002):
+            ticks[0] += 1
+
+    other = threading.Thread(target=tick)
+    other.start()
+    began = time.monotonic()
+    try:
+        pattern.find(line, began + 0.4)
+    except TooSlow:
+        assert ticks[0] > 10, "the other thread stood still"
+    finally:
+        took = time.monotonic() - began
+        over.set()
+        other.join()
+    assert took < 20
+
+
+def test_a_slow_search_is_the_clients_time_out(tmp_path):
+    (tmp_path / "a.txt").write_text("a" * 90 + "!z\n")
+    toolbox = Toolbox(tmp_path, "/home/dev/p", ShellRunner(), search_limit_s=0.2)
+    assert toolbox.do(Search("(a|aa)+$")).reason == "The search for '(a|aa)+$' timed out after 0.2 seconds"
+    assert toolbox.do(Search("z")).total == 1
