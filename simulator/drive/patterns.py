@@ -12,6 +12,7 @@ import math
 import re
 import string
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import regex
@@ -28,7 +29,7 @@ _POSIX = {
 _POSIX_CLASS = re.compile(r"\[:(\^?)([a-z]+):\]")
 _FLAGS = re.compile(r"\(\?([imsxUuR]*)(?:-([imsxUuR]+))?([:)])")
 _NAMED = re.compile(r"\(\?P?<[A-Za-z_][\w.\[\]]*>")
-_COUNT = re.compile(r"\{\s*(\d*)\s*(,?)\s*(\d*)\s*\}")
+_COUNT = re.compile(r"\{\s*(\d+)\s*(,?)\s*(\d*)\s*\}")
 _CODE = re.compile(r"x\{([0-9a-fA-F]+)\}|x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})")
 _PROPERTY = re.compile(r"[pP](?:[A-Za-z]|\{[\w=:!^ -]+\})")
 _EDGES = {"b{start}": r"\b(?=\w)", "b{end}": r"\b(?<=\w)", "b{start-half}": r"(?<!\w)", "b{end-half}": r"(?!\w)",
@@ -63,8 +64,16 @@ class Pattern:
         except (RecursionError, MemoryError):
             raise BadPattern("it is nested too deeply") from None
 
-    def find(self, line: str, deadline: float) -> int | None:
-        """Where in `line` it is first found. deadline: time.monotonic(); TooSlow when that passes."""
+    def find(self, lines: Sequence[str], deadline: float) -> list[tuple[int, int]]:
+        """(index of a line in which it is found, where in that line). deadline: time.monotonic(); TooSlow when that
+        passes."""
+        if self._quick is not None and max(map(len, lines), default=0) <= self._quick_chars:
+            search = self._quick.search
+            return [(n, found.start()) for n, line in enumerate(lines) if (found := search(line))]
+        places = ((n, self._find(line, deadline)) for n, line in enumerate(lines))
+        return [(n, at) for n, at in places if at is not None]
+
+    def _find(self, line: str, deadline: float) -> int | None:
         if self._quick is not None and len(line) <= self._quick_chars:
             found = self._quick.search(line)
             return None if found is None else found.start()
@@ -187,13 +196,13 @@ class _Reader:
         count = None
         if char == "{":
             count = _COUNT.match(self._in, self._at)
-            if count is None or not (count[1] or count[3]):
+            if count is None:
                 raise BadPattern("'{' begins no valid repetition; write '\\{' for the character")
         if self._atom_quantified:  # a** repeats a*
             self._out.insert(self._atom, "(?:")
             self._out.append(")")
             self._atom_busy = True
-        text = char if count is None else f"{{{count[1] or 0}{count[2]}{count[3]}}}"
+        text = char if count is None else f"{{{count[1]}{count[2]}{count[3]}}}"
         self._at += len(text) if count is None else count.end() - count.start()
         if self._in.startswith("?", self._at):
             text, self._at = text + "?", self._at + 1
@@ -258,9 +267,7 @@ class _Reader:
             first = False
 
     def _in_class(self, char: str) -> str:
-        if posix := _POSIX_CLASS.match(self._in, self._at):
-            if posix[2] not in _POSIX:
-                raise BadPattern(f"there is no class {posix[0]}")
+        if (posix := _POSIX_CLASS.match(self._in, self._at)) and posix[2] in _POSIX:
             self._at = posix.end()
             if posix[1]:
                 self.other_engine = True

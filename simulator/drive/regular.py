@@ -8,13 +8,12 @@ from pathlib import Path
 
 
 class NotRegular(Exception):
-    """A folder, pipe, socket or device, or a file over the limit or (where that was asked) binary. str() says which."""
+    """A folder, pipe, socket or device, or a file over the limit. str() says which."""
 
 
-def read_regular(path: Path, limit: int, binary_within: int = 0) -> bytes:
+def read_regular(path: Path, limit: int) -> bytes:
     """Content of a regular file of at most `limit` bytes; OSError or NotRegular. Never waits for the other end of a
-    pipe. binary_within: a file without a UTF-16 mark that has a NUL byte in so many first bytes is not read on, and
-    only those bytes come back."""
+    pipe."""
     # O_NONBLOCK: opening a pipe would wait for a writer; what was opened, not what was looked at, is then judged
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
@@ -23,13 +22,17 @@ def read_regular(path: Path, limit: int, binary_within: int = 0) -> bytes:
             raise NotRegular("This is a folder, not a file")
         if not stat.S_ISREG(found.st_mode):
             raise NotRegular("This is not a regular file")
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            head = file.read(binary_within)
-            if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
-                return head
-            if found.st_size > limit:
-                size, most = found.st_size / 1e6, limit / 1e6
-                raise NotRegular(f"The file is too large to read ({size:.1f} MB, the limit is {most:g} MB)")
-            return head + file.read(limit - len(head))  # no more, for it may have grown since
+        size = found.st_size
+        if size > limit:
+            raise NotRegular(f"The file is too large to read ({size / 1e6:.1f} MB, the limit is {limit / 1e6:g} MB)")
+        return _read(descriptor, size)
     finally:
         os.close(descriptor)
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    """As much as there is of the next `size` bytes: a file may have shrunk since, and one call gives 2 GB at most."""
+    data = os.read(descriptor, size)
+    while 0 < len(data) < size and (more := os.read(descriptor, size - len(data))):
+        data += more
+    return data

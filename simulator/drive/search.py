@@ -15,10 +15,8 @@ from simulator.drive.patterns import Pattern, TooSlow
 from simulator.drive.regular import NotRegular, read_regular
 
 MAX_HITS = 300
-#: larger files are passed over: nobody has source code like that, and a search must not fill the memory
-MAX_FILE_BYTES = 64_000_000
-#: ripgrep takes a file for binary when a NUL byte is this near to its begin; so it need not be read whole
-PROBED_BYTES = 64 * 1024
+#: larger files are passed over: nobody has source code like that, and many searches at once must not fill the memory
+MAX_FILE_BYTES = 20_000_000
 LIMIT_S = 30.0
 #: longer lines (minified code, data) are cut, or one hit could fill a context window
 MAX_LINE_CHARS = 500
@@ -47,13 +45,9 @@ def search(
         if not wanted(name) or (root / name).is_symlink():
             continue
         lines = _text_lines(root / name)
-        for index, line in enumerate(lines):
-            at = pattern.find(line, deadline)
-            if at is None:
-                continue
-            total += 1
-            if len(hits) < MAX_HITS:
-                hits.append(_hit(name, lines, index, at, context_lines))
+        found = pattern.find(lines, deadline)
+        hits += (_hit(name, lines, index, at, context_lines) for index, at in found[: MAX_HITS - len(hits)])
+        total += len(found)
     return Matches(tuple(hits), total)
 
 
@@ -66,7 +60,7 @@ def _hit(name: str, lines: list[str], index: int, at: int, context: int) -> Hit:
 def _text_lines(path: Path) -> list[str]:
     """Lines of a text file; none for a binary one. A mark says UTF-16; other bytes that are not UTF-8 are replaced."""
     try:
-        data = read_regular(path, MAX_FILE_BYTES, binary_within=PROBED_BYTES)
+        data = read_regular(path, MAX_FILE_BYTES)
     except (OSError, NotRegular):
         return []
     if data.startswith(UTF16_MARKS):
