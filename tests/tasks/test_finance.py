@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from simulator import tokenizer
+from simulator.cline.classic.calls import as_xml
 from simulator.core.action import (
+    Action,
     Command,
     Complete,
     Definitions,
@@ -235,14 +237,9 @@ def test_shape_of_the_traffic(done: Done) -> None:
     assert isinstance(task.steps[-1].actions[0], Complete)
 
 
-def argument_tok(action: object) -> int:
-    match action:
-        case Write(path=path, content=content):
-            return tokenizer.count(path + content)
-        case Edit(path=path, blocks=blocks):
-            return tokenizer.count(path + "".join(old + new for old, new in blocks)) + 30 * len(blocks)
-        case _:
-            return tokenizer.count(repr(action))
+def argument_tok(action: Action) -> int:
+    """Of the call as the classic client's model writes it."""
+    return tokenizer.count(as_xml(action, ""))
 
 
 def group(action: object) -> str:
