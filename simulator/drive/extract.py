@@ -6,12 +6,15 @@ import datetime as dt
 import io
 import itertools
 import json
+import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from simulator.drive.encodings import clean, decode
 
 SHEET_ROWS = 50_000
+#: what is in a DOCX or XLSX may be so large when unpacked; more would fill the memory
+MAX_UNPACKED_BYTES = 300_000_000
 
 
 class Unreadable(Exception):
@@ -35,6 +38,16 @@ def document(name: str, data: bytes) -> str | None:
         raise Unreadable(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__) from error
 
 
+def unpacked(data: bytes) -> io.BytesIO:
+    """`data`, once it is known to be no archive that unpacks to more than memory should hold."""
+    file = io.BytesIO(data)
+    with zipfile.ZipFile(file) as archive:
+        size = sum(part.file_size for part in archive.infolist())
+    if size > MAX_UNPACKED_BYTES:
+        raise ValueError(f"it unpacks to {size / 1e6:,.0f} MB, the limit is {MAX_UNPACKED_BYTES / 1e6:.0f} MB")
+    return file
+
+
 def pdf(data: bytes) -> str:
     """Pages in order, a blank line between them."""
     import pypdf
@@ -46,7 +59,7 @@ def docx(data: bytes) -> str:
     """Paragraphs and tables in the order of the document; a table's row is a line with TAB between cells."""
     import docx as library
 
-    return "\n".join(_blocks(library.Document(io.BytesIO(data)))) + "\n"
+    return "\n".join(_blocks(library.Document(unpacked(data)))) + "\n"
 
 
 def _blocks(container: Any) -> Iterator[str]:
@@ -64,7 +77,7 @@ def xlsx(data: bytes) -> str:
     result, or itself when the file has none. At most 50,000 rows a sheet."""
     import openpyxl
 
-    values = openpyxl.load_workbook(io.BytesIO(data), data_only=True)
+    values = openpyxl.load_workbook(unpacked(data), data_only=True)
     formulas = openpyxl.load_workbook(io.BytesIO(data))
     parts: list[str] = []
     for sheet in values.worksheets:

@@ -14,9 +14,10 @@ _LONG = re.compile(
     r"(?:npm|pnpm|yarn|bun)\s+(?:(?:run|-\S+)\s+)*(?:install|i|ci|add|build|test|start)\b"
     r"|(?:pip3?|uv|poetry|conda|apt|apt-get|brew|gem|bundle|composer|go|cargo|dotnet)\s+(?:\S+\s+)*?"
     r"(?:install|sync|build|test|get|check|update|restore|publish)\b"
-    r"|pytest\b|tox\b|nox\b|jest\b|vitest\b|mocha\b|rspec\b|phpunit\b|ctest\b|make\b|cmake\b|ninja\b|bazel\b|tsc\b"
-    r"|gradlew?\b|mvnw?\b|docker(?:-compose)?\b|podman\b|git\s+clone\b"
-    r"|python3?\s+(?:-\S+\s+)*?-m\s+(?:pytest|unittest|pip|tox|build)\b"
+    r"|(?:pytest|tox|nox|jest|vitest|mocha|rspec|phpunit|ctest|make|cmake|ninja|bazel|tsc|gradlew?|mvnw?"
+    r"|docker(?:-compose)?|podman)(?![\w./-])"
+    r"|git\s+clone\b"
+    r"|python3?\s+(?:-\S+\s+(?:[^-\s]\S*\s+)?)*?-m\s+(?:pytest|unittest|pip|tox|build)\b"
     r")"
 )
 

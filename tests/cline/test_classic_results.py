@@ -126,8 +126,25 @@ def test_command_output_cuts(lines, kept):
     assert ("Full output saved to: /tmp/" in output) == (lines > 1_000)
 
 
-def test_command_output_of_few_huge_lines_is_bounded():
-    assert len(results.cut_output("x" * 3_000_000, "yes")) < 520_000
+@pytest.mark.parametrize("output", ["x" * 3_000_000, "é" * 300_000, ("y" * 100_000 + "\n") * 2_000, "z\n" * 600_000])
+def test_large_output_keeps_both_ends_and_says_where_the_rest_is(output):
+    marked = "begin" + output + "end\n"
+    text = results.cut_output(marked, "yes")
+    assert len(text.encode()) <= results.OUTPUT_BYTES_HARD and "left out" in text
+    assert text.startswith("begin") and text.split("\n")[-3].endswith("end")
+    assert text.split("\n")[-1].startswith("Full output saved to: /tmp/")
+
+
+def test_the_limit_is_bytes_and_not_characters():
+    assert results.cut_output("x" * 400_000, "c") == "x" * 400_000
+    assert "Full output saved to" in results.cut_output("é" * 400_000, "c")
+
+
+def test_a_limit_that_the_model_asks_for_is_in_the_call():
+    assert calls.call(act.Command("make"))[1] == {"command": "make", "requires_approval": False}
+    asked = act.Command("make", timeout_s=90)
+    assert calls.call(asked)[1] == {"command": "make", "requires_approval": False, "timeout": 90}
+    assert "<timeout>90</timeout>" in calls.as_xml(asked, "")
 
 
 def test_search_blocks_and_limits():

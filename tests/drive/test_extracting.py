@@ -2,6 +2,8 @@
 
 import datetime as dt
 import io
+import json
+import zipfile
 
 import docx
 import openpyxl
@@ -71,6 +73,63 @@ def test_xlsx_values_formulas_and_sheets():
     )
 
 
+def test_xlsx_hidden_sheets_are_left_out_and_far_cells_cost_nothing():
+    made = openpyxl.Workbook()
+    made.active.append(["a", None, "c"])
+    made.active.cell(1_048_576, 3, "far")
+    made.active.cell(5, 2, "")
+    for title, state in (("Secret", "hidden"), ("Deep", "veryHidden")):
+        made.create_sheet(title).sheet_state = state
+    data = io.BytesIO()
+    made.save(data)
+    assert document("x.xlsx", data.getvalue()) == "--- Sheet: Sheet ---\na\t\tc\n\t\tfar\n"
+
+
+def test_xlsx_formulas_show_their_stored_results():
+    made = openpyxl.Workbook()
+    made.active.append([2, "=A1*21"])
+    data = io.BytesIO()
+    made.save(data)
+    whole = io.BytesIO()
+    with zipfile.ZipFile(data) as source, zipfile.ZipFile(whole, "w") as target:
+        for name in source.namelist():  # a spreadsheet program would have stored the result
+            target.writestr(
+                name,
+                source.read(name).replace(b"</f><v />", b"</f><v>42</v>").replace(b"</f><v></v>", b"</f><v>42</v>"),
+            )
+    assert document("x.xlsx", whole.getvalue()) == "--- Sheet: Sheet ---\n2\t42\n"
+
+
+def test_archives_that_unpack_to_too_much_are_refused():
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("xl/sharedStrings.xml", "w") as part:
+        for _ in range(310):
+            part.write(bytes(1_000_000))
+    for name in ("x.xlsx", "x.docx"):
+        with pytest.raises(Unreadable, match="unpacks to 310 MB, the limit is 300 MB"):
+            document(name, made.getvalue())
+
+
+def test_notebooks_lose_their_outputs():
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": ["# Größe\n"]},
+        {
+            "cell_type": "code",
+            "execution_count": 7,
+            "metadata": {},
+            "outputs": [{"text": "x" * 9_000}],
+            "source": ["1\n"],
+        },
+    ]
+    data = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}).encode()
+    text = document("a.ipynb", data)
+    assert json.loads(text)["cells"] == [cells[0], {**cells[1], "outputs": [], "execution_count": None}]
+    assert "Größe" in text and len(text.splitlines()) > 15, "one value a line, so that ranges can be read"
+    for damaged in (b"{", b"[]", b'{"cells": 3}', b'{"cells": [1]}'):
+        with pytest.raises(Unreadable):
+            document("a.ipynb", damaged)
+
+
 def test_other_files_are_no_documents_and_damaged_ones_say_so():
     assert document("x.csv", b"a") is None
     for name in ("x.pdf", "x.docx", "x.xlsx"):
@@ -112,6 +171,21 @@ else:
         ("a.rs", "pub(crate) fn f() {}\nlet fn_ = 1;\nimpl A for B {\n", [1, 3]),
         ("a.rb", "module A\n  def b\n  end\nend\n", [1, 2]),
         ("a.c", "#include <x>\nint main(int argc) {\n  return f(1);\n}\nint f(int);\n", [2]),
+        (
+            "b.ts",
+            "export class A<T> extends B {\n  private x = f(1);\n  constructor(private readonly a: A) {\n    if (a) {\n"
+            "    for (const b of c) {\n    }\n  }\n  async get<T>(id: string): Promise<T> {\n    return new Map([{\n"
+            "  static get size(): number {\n  #hidden() {\n    items.forEach((x) => {\n    describe('x', () => {\n",
+            [1, 3, 8, 10, 11],
+        ),
+        (
+            "A.java",
+            "public class A {\n    private final int x;\n    public A(int x) {\n        if (x > 1) {\n"
+            "    public static <T> List<T> of(T... x) throws E {\n        foo(x);\n        return new A() {\n",
+            [1, 3, 5],
+        ),
+        ("min.js", "function a() {}\n" + "function b() {" + "x();" * 200 + "}\n", [1]),
+        ("deep.py", "def f(): pass\nx = " + "(" * 5_000 + ")" * 5_000 + "\n", [1]),
         ("a.txt", "def f(): pass\n", []),
     ],
 )

@@ -212,15 +212,25 @@ def cut_output(output: str, command: str) -> str:
     """A command's output as it enters the conversation."""
     text = output.removesuffix("\n")
     lines = text.split("\n")
-    if len(lines) > OUTPUT_LINES_HARD or len(text) > OUTPUT_BYTES_HARD:
-        kept = [*lines[:KEPT_HARD], "", f"... ({max(0, len(lines) - 2 * KEPT_HARD):,} lines left out) ...", ""]
-        name = digest(command + output)[:12]
-        text = "\n".join([*kept, *lines[-KEPT_HARD:], "", f"Full output saved to: /tmp/agent-output-{name}.log"])
-        return text if len(text) <= OUTPUT_BYTES_HARD else text[: OUTPUT_BYTES_HARD // 2] + "\n... (cut) ..."
+    # four bytes a character at most, so short texts need not be encoded to know
+    large = 4 * len(text) > OUTPUT_BYTES_HARD and len(text.encode(errors="replace")) > OUTPUT_BYTES_HARD
+    if len(lines) > OUTPUT_LINES_HARD or large:
+        saved = f"Full output saved to: /tmp/agent-output-{digest(command + output)[:12]}.log"
+        return f"{_both_ends(text, lines)}\n\n{saved}"
     if len(lines) > OUTPUT_LINES:
         half = OUTPUT_LINES // 2
         return "\n".join([*lines[:half], "... (output truncated) ...", *lines[-half:]])
     return text
+
+
+def _both_ends(text: str, lines: list[str]) -> str:
+    """100 lines from each end, or as much of each end as half the bytes allow when lines are few or huge."""
+    half = OUTPUT_BYTES_HARD // 8  # characters, of four bytes at most
+    if len(lines) <= 2 * KEPT_HARD:
+        left_out = max(0, len(text) - 2 * half)
+        return f"{text[:half]}\n\n... ({left_out:,} characters left out) ...\n\n{text[-half:]}"
+    front, back = "\n".join(lines[:KEPT_HARD])[:half], "\n".join(lines[-KEPT_HARD:])[-half:]
+    return f"{front}\n\n... ({len(lines) - 2 * KEPT_HARD:,} lines left out) ...\n\n{back}"
 
 
 def advance(state: ResultState, action: Action, text: str) -> ResultState:
