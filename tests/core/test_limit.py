@@ -34,7 +34,7 @@ LAGGING = ("event-loop lag p99 80 ms, limit 20 ms",)
         # what waits for the scheduler has passed the front end
         ({"backlog": 11.0, "waiting": 30.0, "in_flight": 60.0}, ENGINE, [ENGINE], "30 requests wait"),
         ({"backlog": 31.0, "waiting": 30.0, "in_flight": 70.0}, FRONT_END, [FRONT_END, ENGINE], "31 of 70"),
-        ({"outside_s": 0.4, "ttft_s": 0.6}, FRONT_END, [FRONT_END], "400 ms after the engine has them"),
+        ({"outside_s": 0.4, "ttft_s": 0.6}, FRONT_END, [FRONT_END], "400 of 600 ms to the first token"),
         ({"outside_s": 0.4, "ttft_s": 9.0}, NONE, [], "nothing queues"),
         ({"outside_s": 0.004, "ttft_s": 0.005}, NONE, [], "nothing queues"),
         # what is nearer to the client hides what is behind it
