@@ -60,7 +60,9 @@ def run(
     set_: Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. synthetic.requests=512.")] = None,
     procs: Annotated[int | None, typer.Option(help="Client processes; default: by an estimate of the load.")] = None,
     virtual: Annotated[bool, typer.Option("--virtual", help="Virtual time: emulated, no HTTP, no waiting.")] = False,
-    engine_params: Annotated[Path | None, typer.Option(help="With --virtual: settings of the emulated engine.")] = None,
+    engine_params: Annotated[
+        str | None, typer.Option(help="With --virtual: settings file or shipped name, as top.")
+    ] = None,
     replicas: Annotated[int | None, typer.Option(help="With --virtual: engines that share the sessions.")] = None,
     faults: Annotated[Path | None, typer.Option(help="Fault schedule for the embedded engine, YAML.")] = None,
 ) -> None:
@@ -70,13 +72,21 @@ def run(
 
     if not virtual and (engine_params is not None or replicas is not None):
         raise UsageError("--engine-params and --replicas belong to --virtual; give that too")
-    chosen = Virtual(engine_params, 1 if replicas is None else replicas) if virtual else None
+    chosen = None
+    if virtual:
+        chosen = Virtual(_settings_file(engine_params), 1 if replicas is None else replicas)
     overrides = tuple(set_ or ())
     raise typer.Exit(
         run_main(
             Options(scenario, endpoint, model, engine, out, seed, label, plain, keep, overrides, chosen, faults, procs)
         )
     )
+
+
+def _settings_file(named: str | None) -> Path | None:
+    from simulator.engine.embedded.config import find_settings
+
+    return None if named is None else find_settings(named, "--engine-params")
 
 
 @app.command()
@@ -98,7 +108,9 @@ def saturate(
     set_: Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. start=beginning.")] = None,
     procs: Annotated[int | None, typer.Option(help="Client processes; default: by an estimate of each load.")] = None,
     virtual: Annotated[bool, typer.Option("--virtual", help="Virtual time: emulated, no HTTP, no waiting.")] = False,
-    engine_params: Annotated[Path | None, typer.Option(help="With --virtual: settings of the emulated engine.")] = None,
+    engine_params: Annotated[
+        str | None, typer.Option(help="With --virtual: settings file or shipped name, as top.")
+    ] = None,
 ) -> None:
     """Find the largest number of agents (or sessions a second) that meets objectives."""
     from simulator.cli.run import Options, Virtual
@@ -118,7 +130,7 @@ def saturate(
         plain=True,
         keep=False,
         overrides=tuple(set_ or ()),
-        virtual=Virtual(engine_params, 1) if virtual else None,
+        virtual=Virtual(_settings_file(engine_params), 1) if virtual else None,
         procs=procs,
     )
     raise typer.Exit(saturate_main(options, Search(slo, low, high, rate, window)))

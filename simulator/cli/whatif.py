@@ -20,7 +20,7 @@ from simulator.cli.screen import PlanningScreen
 from simulator.cli.scripts import planned, scripts
 from simulator.core.scenario import Scenario, Slo
 from simulator.core.scenario_file import parse
-from simulator.engine.embedded.config import PARAMS_DIR, EngineParams, load_params, read_extended
+from simulator.engine.embedded.config import EngineParams, find_settings, load_params
 from simulator.errors import Interrupted, UsageError
 from simulator.store.manifest import write_json, write_whole
 from simulator.view.whatif import Answer, markdown, table
@@ -48,7 +48,7 @@ class Question:
 def main(question: Question, text: str) -> int:
     """Prints the table; with an output folder writes whatif.md and whatif.json, too."""
     scenario, counts = _scenario(question, text), _counts(question.agents)
-    engines = {_name(each): load_params(_settings(each)) for each in question.engines}
+    engines = {_name(each): load_params(find_settings(each, "--engines")) for each in question.engines}
     if len(engines) < len(question.engines):
         raise UsageError("--engines: two of them have the same name; give each file a name of its own")
     if question.minutes <= 0:
@@ -109,16 +109,6 @@ def _counts(agents: str) -> list[int]:
     if not found or found[0] < 1 or found[-1] > MOST_AGENTS:
         raise UsageError(f"--agents {agents}: give whole numbers from 1 to {MOST_AGENTS:,}, for example 8,32,128")
     return found
-
-
-def _settings(engine: str) -> Path:
-    path = Path(engine)
-    if path.suffix in (".yaml", ".yml") or path.exists():
-        return path
-    shipped = sorted(p.stem for p in PARAMS_DIR.glob("*.yaml") if "hardware" in read_extended(p))
-    if engine not in shipped:
-        raise UsageError(f"--engines {engine}: no such engine; give a settings file, or one of {', '.join(shipped)}")
-    return PARAMS_DIR / f"{engine}.yaml"
 
 
 def _name(engine: str) -> str:

@@ -30,7 +30,7 @@ def checked(engines: Iterable[EngineParams]) -> list[Checked]:
     """The figures that are known of these engines' hardware; seconds of CPU time."""
     hardware = {params.hardware.name: params.hardware for params in engines}
     return [
-        Checked(name, each.measured.name, each.measured.output_tok_s, each.modelled_tok_s, each.measured.fitted)
+        Checked(name, each.traffic, each.measured.output_tok_s, each.modelled_tok_s, each.measured.fitted)
         for name, one in hardware.items()
         for each in compare(one)
     ]

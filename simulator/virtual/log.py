@@ -68,6 +68,7 @@ class Log:
             finish="length" if ok and whole else "",
             outcome=outcome,
             error="" if ok else "cancelled",
+            server_ttft_s=sent.first_s - sent.arrival_s if times else None,
             branch=stamp.branch,
             stopped=ok and not whole,
         )

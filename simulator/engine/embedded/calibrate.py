@@ -1,46 +1,107 @@
 """`python -m simulator.engine.embedded.calibrate [HARDWARE.yaml ...]`: the model beside every measured figure it knows.
 
-A hardware file's `calibration` lists what real engines gave. Each is played again in virtual time: a closed loop of two
-waves through the front end and the scheduler, the known share of each prompt put into the prefix cache beforehand.
+A hardware file's `calibration` lists what real engines gave. Each is played again in virtual time through the front end
+and the scheduler (loop.py): a closed loop of requests of one size, or what agents sent, turn by turn.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
+import statistics
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from functools import cached_property
 from pathlib import Path
-
-import numpy as np
 
 from simulator.engine.embedded.config import PARAMS_DIR, EngineParams, Hardware, beside, finish, load_hardware
 from simulator.engine.embedded.config import read_extended as read
-from simulator.engine.embedded.frontend import FrontEnd
-from simulator.engine.embedded.prompts import hashed
-from simulator.engine.embedded.request import Request
-from simulator.engine.embedded.scheduler import Scheduler
+from simulator.engine.embedded.loop import Heard, Loop
 from simulator.engine.embedded.settings import Measured
+from simulator.engine.embedded.traffic import read_turns, waves
 from simulator.errors import SimError
+
+#: figures beside output tokens a second: name, heading, times what, unit
+FIGURES = (
+    ("ttft_s", "TTFT p50", 1e3, "ms"),
+    ("tpot_s", "TPOT p50", 1e3, "ms"),
+    ("turn_s", "turn p50", 1e3, "ms"),
+    ("front_end_s", "front end p50", 1e3, "ms"),
+    ("later_cached_share", "cached, later turns", 1e2, "%"),
+)
 
 
 @dataclass(frozen=True, slots=True)
+class Figures:
+    """Of one play; fields as in settings.Measured. later_cached_share: None where no turn follows another."""
+
+    output_tok_s: float
+    ttft_s: float
+    tpot_s: float
+    turn_s: float
+    front_end_s: float
+    later_cached_share: float | None
+
+    @classmethod
+    def of(cls, heard: Heard, start_s: float, end_s: float) -> Figures:
+        """Of the requests that were sent from start_s on and before end_s, and the tokens that came then."""
+        sent = [each for each in heard.done if start_s <= each.sent_s < end_s]
+        later = [each for each in sent if each.later]
+        return cls(
+            output_tok_s=sum(n for at_s, n in heard.out if start_s <= at_s <= end_s) / (end_s - start_s),
+            ttft_s=_median(each.ttft_s for each in sent),
+            tpot_s=_median(each.tpot_s for each in sent if each.tpot_s is not None),
+            turn_s=_median(each.turn_s for each in sent),
+            front_end_s=_median(each.front_end_s for each in sent),
+            later_cached_share=sum(max(0, each.cached_tok) for each in later) / sum(each.prompt_tok for each in later)
+            if later
+            else None,
+        )
+
+
+def _median(values: Iterable[float]) -> float:
+    return statistics.median(list(values) or [float("nan")])
+
+
+@dataclass(frozen=True)
 class Compared:
-    """A measured figure and the model's, output tokens a second; error: the model's share above it, or below (< 0)."""
+    """A measured figure with all that was measured beside it, and the model's."""
 
     measured: Measured
-    modelled_tok_s: float
+    figures: Figures
+
+    @property
+    def traffic(self) -> str:
+        """In words, after the settings' name."""
+        return f"{self.measured.name}, {_shape(self.measured)}"
+
+    @property
+    def modelled_tok_s(self) -> float:
+        return self.figures.output_tok_s
 
     @property
     def error(self) -> float:
+        """Of output tokens a second: the model's share above the measurement, or below (< 0)."""
         return self.modelled_tok_s / self.measured.output_tok_s - 1
+
+    @cached_property
+    def errors(self) -> dict[str, float]:
+        """Of the other figures that were measured, by name; of a share in points of a hundred, not as a share of it."""
+        found = {}
+        for name, *_how in FIGURES:
+            real, model = getattr(self.measured, name), getattr(self.figures, name)
+            if real is not None and model is not None:
+                found[name] = model - real if name == "later_cached_share" else model / real - 1
+        return found
 
 
 def compare(hardware: Hardware, folder: Path = PARAMS_DIR) -> list[Compared]:
-    """One for each entry of the hardware's calibration; `folder`: where its settings files are, else the shipped."""
-    return [Compared(each, modelled(each, settings(each, hardware, folder))) for each in hardware.calibration]
+    """One for each entry of the hardware's calibration; `folder`: where its settings and traffic files are, else the
+    shipped."""
+    found = []
+    for each in hardware.calibration:
+        found.append(Compared(each, modelled(each, settings(each, hardware, folder), folder)))
+    return found
 
 
 def settings(measured: Measured, hardware: Hardware, folder: Path = PARAMS_DIR) -> EngineParams:
@@ -49,78 +110,21 @@ def settings(measured: Measured, hardware: Hardware, folder: Path = PARAMS_DIR) 
     return finish({**read(path), **measured.changes, "hardware": hardware}, path)
 
 
-def modelled(measured: Measured, params: EngineParams) -> float:
-    """Output tokens a second, from the first arrival to the last token."""
-    loop = _Loop(params)
+def modelled(measured: Measured, params: EngineParams, folder: Path = PARAMS_DIR) -> Figures:
+    """Of agents: the window. Else from the first request to the last token."""
+    loop = Loop(params)
+    if measured.agents is not None:
+        turns = read_turns(beside(folder / "hardware.yaml", measured.agents))
+        heard = loop.play(turns, window_s=measured.window_s)
+        assert measured.window_s is not None
+        return Figures.of(heard, heard.answered_s, heard.answered_s + measured.window_s)
+    assert measured.prompt_tok and measured.output_tok and measured.at_once
     known_tok = int(measured.prompt_tok * measured.cached_share)
-    if known_tok:
-        # a token more than is known: a cache that works in whole blocks keeps what it can
-        loop.play([loop.request(slot, known_tok, known_tok, 1) for slot in range(measured.at_once)], lambda _done: None)
-    started_s, before_tok, left = loop.now_s, loop.scheduler.counters.generated_tok, measured.at_once
-
-    def another(done: Request) -> Request | None:
-        nonlocal left
-        left -= 1
-        slot = int(done.key)
-        return None if left < 0 else loop.request(slot, known_tok, measured.prompt_tok, measured.output_tok)
-
-    first = [
-        loop.request(slot, known_tok, measured.prompt_tok, measured.output_tok) for slot in range(measured.at_once)
-    ]
-    loop.play(first, another)
-    return (loop.scheduler.counters.generated_tok - before_tok) / (loop.now_s - started_s)
-
-
-class _Loop:
-    """A closed loop through front end and scheduler on a clock of its own."""
-
-    def __init__(self, params: EngineParams) -> None:
-        self.params = params
-        self.scheduler = Scheduler(params)
-        self.front_end = FrontEnd(params)
-        self.now_s = 0.0
-        self._made = 0
-
-    def request(self, slot: int, known_tok: int, prompt_tok: int, output_tok: int) -> Request:
-        """Its first known_tok tokens are the slot's own, the others nobody else's."""
-        self._made += 1
-        ids = np.concatenate([
-            np.arange(known_tok, dtype=np.int32) + slot * 1_000_003,
-            np.arange(prompt_tok - known_tok, dtype=np.int32) - self._made * 1_000_003,
-        ])  # fmt: skip
-        hashes, tail = hashed(ids.tobytes(), self.params.block_size)
-        reply = np.full(output_tok, self._made, np.int32).tobytes()
-        return Request(str(slot), prompt_tok, output_tok, hashes, tail + reply, self.now_s)
-
-    def play(self, first: list[Request], then: Callable[[Request], Request | None]) -> None:
-        """Until all have ended; `then` gives for each that ended the one that follows it, or None."""
-        arriving: list[tuple[float, int, Request]] = []
-        order = itertools.count()
-
-        def arrive(request: Request, at_s: float) -> None:
-            request.arrival_s = self.front_end.arrive(at_s, request.prompt_tok)
-            heappush(arriving, (request.arrival_s, next(order), request))
-
-        for request in first:
-            arrive(request, self.now_s)
-        scheduler, out_s = self.scheduler, self.now_s
-        while arriving or scheduler.has_work:
-            if not scheduler.has_work:
-                self.now_s = max(self.now_s, arriving[0][0])
-            while arriving and arriving[0][0] <= self.now_s:
-                scheduler.add(heappop(arriving)[2])
-            plan = scheduler.step(self.now_s)
-            if plan is None:
-                continue
-            self.now_s = plan.end_s
-            emissions = scheduler.complete(plan)
-            out_s = self.front_end.emit_step(plan.end_s, emissions)
-            for request, _new in emissions:
-                if request.emitted_tok == request.reply_tok:
-                    follower = then(request)
-                    if follower is not None:
-                        arrive(follower, out_s)
-        self.now_s = max(self.now_s, out_s)
+    known, slots = waves(measured.prompt_tok, measured.output_tok, measured.at_once, known_tok)
+    if known:
+        loop.play(known)
+    start_s = loop.now_s
+    return Figures.of(loop.play(slots), start_s, loop.now_s)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -142,17 +146,34 @@ def shipped() -> list[Path]:
 
 def table(hardware: Hardware, path: Path) -> list[str]:
     """Markdown."""
-    rows = [f"{hardware.name}: output tok/s, EMULATED beside measured", ""]
+    rows = [f"{hardware.name}: EMULATED beside measured", ""]
     if not hardware.calibration:
         return [rows[0], "", "no measured figure: nothing of this file has been held against a GPU"]
-    rows += ["| traffic | settings | measured | modelled | error | |", "|---|---|---|---|---|---|"]
+    rows += ["| traffic | settings | figure | measured | modelled | error | |", "|---|---|---|---|---|---|---|"]
     for each in compare(hardware, path.parent):
         m = each.measured
-        shape = f"{m.prompt_tok:,}/{m.output_tok} at {m.at_once}"
-        shape += f", {m.cached_share:.0%} cached" if m.cached_share else ""
-        note = "fitted to" if m.fitted else "not fitted"
-        told = f"{m.output_tok_s:,.0f} | {each.modelled_tok_s:,.0f} | {each.error:+.1%} | {note}; {m.source}"
-        rows.append(f"| {shape} | {m.name} | {told} |")
+        note = f"{'fitted to' if m.fitted else 'not fitted'}; {m.source}"
+        told = f"{m.output_tok_s:,.0f} | {each.modelled_tok_s:,.0f} | {each.error:+.1%}"
+        rows.append(f"| {_shape(m)} | {m.name} | output tok/s | {told} | {note} |")
+        rows += [f"| | | {line} | |" for line in _beside(each)]
+    return rows
+
+
+def _shape(measured: Measured) -> str:
+    if measured.agents is not None:
+        return Path(measured.agents).stem.replace("_", " ")
+    known = f", {measured.cached_share:.0%} cached" if measured.cached_share else ""
+    return f"{measured.prompt_tok:,}/{measured.output_tok} at {measured.at_once}{known}"
+
+
+def _beside(compared: Compared) -> list[str]:
+    rows = []
+    for name, heading, times, unit in FIGURES:
+        if name in compared.errors:
+            real, model = (times * getattr(each, name) for each in (compared.measured, compared.figures))
+            error = compared.errors[name]
+            told = f"{100 * error:+.1f} points" if unit == "%" else f"{error:+.1%}"
+            rows.append(f"{heading} | {real:,.1f} {unit} | {model:,.1f} {unit} | {told}")
     return rows
 
 

@@ -37,6 +37,18 @@ def load_params(path: Path | None = None) -> EngineParams:
     return finish(raw, path)
 
 
+def find_settings(named: str, option: str) -> Path:
+    """The settings file that a user means: a path, or the name of a shipped one, such as `top`. option: what the user
+    wrote it after. Raises UsageError that lists the names."""
+    path = Path(named)
+    if path.suffix in (".yaml", ".yml") or path.exists():
+        return path
+    shipped = sorted(p.stem for p in PARAMS_DIR.glob("*.yaml") if "hardware" in read_extended(p))
+    if named not in shipped:
+        raise UsageError(f"{option} {named}: no such engine; give a settings file, or one of {', '.join(shipped)}")
+    return PARAMS_DIR / f"{named}.yaml"
+
+
 def load_hardware(path: Path) -> Hardware:
     return validate(Hardware, read_extended(path), path)
 

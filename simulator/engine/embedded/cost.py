@@ -33,7 +33,8 @@ class StepWork:
 
 @dataclass(frozen=True, slots=True)
 class StepCost:
-    """Seconds. GPU parts run one after the other; host_s adds to them (synchronous) or hides behind them (async)."""
+    """Seconds. GPU parts run one after the other, with a prefill no faster than they are launched; host_s adds to them
+    (synchronous) or hides behind them (async)."""
 
     dense_s: float
     experts_s: float
@@ -88,14 +89,17 @@ class CostModel:
         self.params = params
         self.shape = shape
         self.weights = w = Weights.of(shape)
-        self.layout = Layout.of(params, w.total)
         self.drafts = params.num_speculative_tokens
+        self._draft_body, self._draft_experts = self._draft_weights(), shape.draft_layers.count("E")
+        drafting = self._draft_body + self._draft_experts * shape.experts * w.expert if self.drafts else 0
+        self.layout = Layout.of(params, w.total + drafting)
         self.kv_bytes_per_tok = shape.layers.count("*") * kv_bytes_per_tok(shape)
         self.state_bytes_per_seq = shape.layers.count("M") * state_bytes(shape, params.mamba_ssm_cache_dtype)
         # what a step needs of all this, as seconds of one unit of work
         bandwidth, flops = gpu.bandwidth_bytes_per_s, gpu.flops_per_s
         self._n_experts = shape.layers.count("E")
-        self._untouched = 1.0 - shape.experts_per_tok / shape.experts if shape.experts else 1.0
+        self._in_use = max(shape.experts_per_tok, shape.experts * hardware.step.experts_in_use)
+        self._untouched = 1.0 - shape.experts_per_tok / self._in_use if shape.experts else 1.0
         self._dense_byte_s = shape.weight_bytes / (bandwidth * eff.dense_bandwidth)
         self._dense_flop_s = 2.0 / (flops * eff.dense_flops)
         self._body = w.mamba + w.attention + w.mlp + w.shared
@@ -112,8 +116,6 @@ class CostModel:
         self._scan_tok_s = scan_flops / (flops * eff.scan_flops)
         self._row_s = shape.vocab * 4 / (bandwidth * eff.dense_bandwidth)
         self._draft_attention = shape.draft_layers.count("*") / n_a
-        self._draft_experts = shape.draft_layers.count("E")
-        self._draft_body = self._draft_weights()
 
     def _draft_weights(self) -> int:
         """Of one draft pass, without its experts and the head: attention, the projection of two hidden states, MLPs."""
@@ -129,8 +131,8 @@ class CostModel:
         return self.layout.n_blocks
 
     def distinct_experts(self, tokens: float) -> float:
-        """Expected number of a layer's experts that `tokens` tokens touch, each choosing independently."""
-        return self.shape.experts * (1.0 - math.pow(self._untouched, tokens))
+        """Expected number of a layer's experts that `tokens` tokens touch, each choosing freely among those in use."""
+        return self._in_use * (1.0 - math.pow(self._untouched, tokens))
 
     def step(self, work: StepWork) -> StepCost:
         step, host = self.params.hardware.step, self.params.hardware.host
@@ -149,8 +151,12 @@ class CostModel:
         sampling_s = rows * self._row_s * step.sample_passes
         drafts_s = self._drafts_s(tokens, work, attention_s) if self.drafts else 0.0
         gpu_s = dense_s + experts_s + attention_s + state_s + sampling_s + drafts_s + step.launch_s
+        if work.prefill_seqs:  # no recorded graph to replay: kernels are launched one by one, and few of them are long
+            gpu_s = max(gpu_s, step.prefill_launch_s + self.drafts * step.prefill_draft_launch_s)
         seqs = work.decode_seqs + work.prefill_seqs
-        host_s = host.base_s + seqs * host.per_seq_s + work.decode_seqs * self.drafts * host.per_draft_s
+        host_s = host.base_s + seqs * host.per_seq_s
+        if self.drafts:
+            host_s += work.decode_seqs * (host.per_drafting_seq_s + self.drafts * host.per_draft_s)
         total_s = max(gpu_s, host_s) if self.params.async_scheduling else gpu_s + host_s
         return StepCost(dense_s, experts_s, attention_s, state_s, sampling_s, drafts_s, step.launch_s, host_s, total_s)
 

@@ -41,7 +41,7 @@ class FrontEnd:
         work_s = self.costs.per_request_s + prompt_tok * self.costs.tokenise_s_per_tok
         self.busy_s += work_s
         free_s[chosen] = ready_s = max(now_s, free_s[chosen]) + work_s
-        return ready_s
+        return ready_s + self.costs.delay_s
 
     def emit(self, now_s: float, n_streams: int, n_tok: int, redecoded_tok: int = 0) -> float:
         """When a step's output is with its clients: `n_tok` tokens of `n_streams` streams, done in the engine now.

@@ -87,7 +87,6 @@ class Layout:
         kept = {"none": 0, "align": 1, "all": kv_blocks}[self.mode]
         return kv_blocks + self.live_blocks + kept * self.state_groups
 
-    @property
-    def kv_cache_tok(self) -> int:
-        """What vLLM calls the size of its KV cache: blocks shared out evenly among all groups."""
-        return self.n_blocks // (1 + self.state_groups) * self.block_tok
+    def kv_cache_tok(self, max_model_len: int) -> int:
+        """What vLLM calls the size of its KV cache: how many of the longest requests fit, times their length."""
+        return int(self.n_blocks / self.most_blocks(max_model_len) * max_model_len)

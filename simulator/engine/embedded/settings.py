@@ -88,20 +88,34 @@ class Efficiency(FileModel):
 
 
 class StepOverhead(FileModel):
+    """launch_s: gaps in a replayed CUDA graph. prefill_launch_s: the least that a step with a prefill takes, as no
+    graph holds it; prefill_draft_launch_s: more for each draft. experts_in_use: share of a layer's experts that routers
+    choose from; random ones choose from few."""
+
     launch_s: NotNegative
+    prefill_launch_s: NotNegative = 0.0
+    prefill_draft_launch_s: NotNegative = 0.0
+    experts_in_use: Share = 1.0
     draft_launch_s: NotNegative
     sample_passes: NotNegative
 
 
 class Host(FileModel):
+    """CPU seconds of the engine's process in a step: base_s, for each scheduled sequence, more for one that drafts, and
+    for each of its drafts."""
+
     base_s: NotNegative
     per_seq_s: NotNegative
+    per_drafting_seq_s: NotNegative = 0.0
     per_draft_s: NotNegative
 
 
 class FrontEndCosts(FileModel):
-    """CPU seconds of an API process: see frontend.py. redecode_s_per_prompt_tok: what a token that cannot be decoded
-    alone costs for each token of its prompt."""
+    """CPU seconds of an API process: see frontend.py. delay_s: what a request waits for on its way without occupying
+    the process (hand-overs between threads and processes). redecode_s_per_prompt_tok: what a token that cannot be
+    decoded alone costs for each token of its prompt."""
+
+    delay_s: NotNegative = 0.0
 
     per_request_s: NotNegative
     tokenise_s_per_tok: NotNegative
@@ -111,23 +125,42 @@ class FrontEndCosts(FileModel):
 
 
 class Measured(FileModel):
-    """A figure that a real engine gave, to hold the model against: output tokens a second of a closed loop of `at_once`
-    requests, each prompt_tok in and output_tok out, cached_share of a prompt known to the engine beforehand.
+    """Figures that a real engine gave, to hold the model against, of one of two kinds of traffic: a closed loop of
+    `at_once` requests, two a place, each prompt_tok in and output_tok out, cached_share of a prompt known to the engine
+    beforehand; or `agents`, a file of turns (traffic.py), of which the window_s after all slots were answered count.
+
+    output_tok_s: output tokens a second. The other figures, where known, are medians of the requests; front_end_s:
+    first token at the client less the engine's own TTFT; later_cached_share: of the prompt tokens of turns that follow
+    one.
 
     engine: the settings file; changes: of its keys, those that were other. fitted: this hardware file's values were
-    chosen so that this figure comes out, so it proves nothing but that they still do.
+    chosen so that these figures come out, so they prove nothing but that they still do.
     """
 
     name: str
     engine: str
     changes: dict[str, int | float | bool | str | list[float]] = {}
-    prompt_tok: Count
-    output_tok: Count
-    at_once: Count
+    agents: str | None = None
+    window_s: Positive | None = None
+    prompt_tok: Count | None = None
+    output_tok: Count | None = None
+    at_once: Count | None = None
     cached_share: float = Field(default=0.0, ge=0, lt=1)
     output_tok_s: Positive
+    ttft_s: Positive | None = None
+    tpot_s: Positive | None = None
+    turn_s: Positive | None = None
+    front_end_s: Positive | None = None
+    later_cached_share: Annotated[float, Field(gt=0, le=1)] | None = None
     fitted: bool
     source: str
+
+    @model_validator(mode="after")
+    def _is_of_one_kind(self) -> Measured:
+        sizes = (self.prompt_tok, self.output_tok, self.at_once)
+        if (self.agents is None) != all(sizes) or (self.agents is None) != (self.window_s is None):
+            raise ValueError("give either prompt_tok, output_tok and at_once, or agents and window_s")
+        return self
 
 
 class Hardware(FileModel):

@@ -181,7 +181,7 @@ class Stats(Collector):
             "gpu_memory_utilization": str(p.gpu_memory_utilization),
             "mamba_ssm_cache_dtype": p.mamba_ssm_cache_dtype,
             "mamba_cache_mode": self.scheduler.cost.layout.mode,
-            "kv_cache_size_tokens": str(self.scheduler.cost.layout.kv_cache_tok),
+            "kv_cache_size_tokens": str(self.scheduler.cost.layout.kv_cache_tok(self.scheduler.params.max_model_len)),
         }
         family = GaugeMetricFamily("vllm:cache_config_info", "KV cache configuration.", labels=list(labels))
         family.add_metric(list(labels.values()), 1)

@@ -2,33 +2,115 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from virtual import request_of, steps
 
-from simulator.engine.embedded.calibrate import compare, main, shipped
+from simulator.engine.embedded.calibrate import FIGURES, Compared, compare, main, table
 from simulator.engine.embedded.config import PARAMS_DIR, load_hardware, load_params, read_extended
 from simulator.engine.embedded.cost import CostModel
 from simulator.engine.embedded.drafts import at_least
 from simulator.engine.embedded.scheduler import Scheduler
+from simulator.engine.embedded.traffic import read_turns
+from simulator.errors import UsageError
 
 SETTINGS = sorted(path.name for path in PARAMS_DIR.glob("*.yaml") if "hardware" in read_extended(path))
 
 
-def test_figures_that_were_fitted_to_still_come_out() -> None:
-    fitted = [each for each in compare(load_hardware(PARAMS_DIR / "h200_30b_a3b.yaml")) if each.measured.fitted]
-    assert [each.measured.output_tok_s for each in fitted] == [7_700, 13_500]
-    for each in fitted:
-        assert abs(each.error) < 0.03, each
+@pytest.fixture(scope="module")
+def compared() -> dict[str, Compared]:
+    found = compare(load_hardware(PARAMS_DIR / "h200_30b_a3b.yaml"))
+    assert len({each.traffic for each in found}) == len(found)
+    return {each.traffic: each for each in found}
+
+
+FITTED = [f"{name}, {traffic}" for name in ("baseline", "top") for traffic in ("agents 32", "512/512 at 256")]
+HELD_OUT = [
+    f"top, four API processes{mode}, {traffic}"
+    for mode in ("", ", states at every block")
+    for traffic in ("agents 32", "512/512 at 256")
+]
+
+
+@pytest.mark.parametrize("traffic", FITTED)
+def test_figures_that_were_fitted_to_still_come_out(traffic: str, compared: dict[str, Compared]) -> None:
+    each = compared[traffic]
+    assert each.measured.fitted and abs(each.error) < 0.05
+    latencies = [error for name, error in each.errors.items() if name in ("ttft_s", "tpot_s", "turn_s")]
+    assert len(latencies) >= 2 and max(abs(error) for error in latencies) < 0.15
+
+
+def test_nothing_else_was_fitted_to(compared: dict[str, Compared]) -> None:
+    assert {traffic for traffic, each in compared.items() if each.measured.fitted} == set(FITTED)
+
+
+@pytest.mark.parametrize("traffic", HELD_OUT)
+def test_engines_that_were_not_fitted_to_come_near(traffic: str, compared: dict[str, Compared]) -> None:
+    each = compared[traffic]
+    assert abs(each.error) < (0.08 if each.measured.agents else 0.15)
+
+
+def test_what_later_turns_find_is_what_they_found(compared: dict[str, Compared]) -> None:
+    errors = [each.errors["later_cached_share"] for each in compared.values() if each.measured.agents]
+    assert len(errors) == 4 and max(abs(error) for error in errors) < 0.01
+
+
+def test_the_pool_has_the_blocks_that_it_had() -> None:
+    """vLLM 0.25.1 on an H200, 0.92 of the memory: (blocks, what it calls the KV cache's size in tokens)."""
+    seen = {}
+    for name, changes in (("baseline", {}), ("top", {}), ("top", {"mamba_cache_mode": "all", "block_size": 1152})):
+        params = load_params(PARAMS_DIR / f"{name}.yaml").model_copy(update=changes)
+        layout = CostModel(params).layout
+        seen[layout.block_tok] = layout
+    for block_tok, n_blocks, kv_cache_tok in ((2096, 5656, 10441453), (1072, 9047, 8783765), (1152, 8419, 1922465)):
+        layout = seen[block_tok]
+        assert layout.n_blocks == pytest.approx(n_blocks, rel=0.01)
+        assert replace(layout, n_blocks=n_blocks).kv_cache_tok(131072) == pytest.approx(kv_cache_tok, abs=2)
 
 
 def test_the_command_shows_every_figure_with_its_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 0
+    path = PARAMS_DIR / "b200_30b_a3b.yaml"
+    assert main([str(path), str(PARAMS_DIR / "h100_8b.yaml")]) == 0
     out = capsys.readouterr().out
-    assert out.count("EMULATED") == len(shipped()) == 3
-    assert out.count("fitted to") == 2 and out.count("not fitted") == 6 and "nothing of this file" in out
-    assert out.count("%") >= 4
+    assert out.count("EMULATED") == 2 and "nothing of this file" in out
+    assert out.count("not fitted") == 1 and "output tok/s | 1,830 |" in out
+    hardware = load_hardware(PARAMS_DIR / "h200_30b_a3b.yaml")
+    short = hardware.model_copy(update={"calibration": hardware.calibration[:1]})
+    rows = table(short, PARAMS_DIR / "h200_30b_a3b.yaml")
+    assert [row.split("|")[3].strip() for row in rows[4:]] == [
+        "output tok/s",
+        *(heading for _n, heading, *_r in FIGURES),
+    ]
+    assert "points" in rows[-1] and "fitted to" in rows[4]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "has no rows"),
+        ("0 1.0 100 5", ":1: a row is five numbers"),
+        ("# slots\n0 1.0 100 5 0\n0 0.5 90 5 95", ":3: no turn can be"),
+        ("0 1.0 100 5 7", ":1: no turn can be"),
+        ("0 -1.0 100 5 0", ":1: no turn can be"),
+    ],
+)
+def test_a_traffic_file_that_is_none_is_told(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "turns.txt"
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_turns(path)
+    path.write_text(text)
+    with pytest.raises(UsageError, match=said):
+        read_turns(path)
+
+
+def test_traffic_is_of_one_kind(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    both = "{name: n, engine: top.yaml, agents: a.txt, prompt_tok: 5, output_tok_s: 1, fitted: false, source: s}"
+    path.write_text(f"extends: h200_30b_a3b.yaml\ncalibration: [{both}]\n")
+    with pytest.raises(UsageError, match="either prompt_tok, output_tok and at_once, or agents and window_s"):
+        load_hardware(path)
 
 
 def test_a_hardware_file_that_is_none_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

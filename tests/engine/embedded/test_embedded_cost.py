@@ -23,14 +23,17 @@ def tok_s() -> dict[str, float]:
     return {name: output_tok_s(rung(name, max_model_len=8192)) for name in LADDER}
 
 
-def test_both_measured_figures_of_an_h200_come_out(tok_s: dict[str, float]) -> None:
+def test_older_figures_of_an_h200_are_near(tok_s: dict[str, float]) -> None:
+    """Of another host and client; what was fitted to is in test_embedded_calibrate.py."""
     assert tok_s["baseline"] == pytest.approx(7_700, rel=0.15)
     assert tok_s["top"] == pytest.approx(13_500, rel=0.15)
 
 
 def test_rungs_between_lie_between_and_those_that_only_save_time_never_lose(tok_s: dict[str, float]) -> None:
-    for name in LADDER[1:-1]:
+    for name in LADDER[2:-1]:
         assert tok_s["baseline"] < tok_s[name] < 1.05 * tok_s["top"]
+    # nobody measured three drafts whose bookkeeping nothing hides: the model says that they hardly pay at 256 at once
+    assert tok_s["mtp3"] == pytest.approx(tok_s["baseline"], rel=0.15)
     assert tok_s["mtp3"] < tok_s["async"] < tok_s["flashinfer"]
     assert tok_s["mtp1"] < tok_s["top"]
 
@@ -56,9 +59,11 @@ def test_thirty_two_agents_with_100k_tokens_each_fit() -> None:
 
 
 def test_asynchronous_scheduling_hides_the_host_and_only_the_host() -> None:
-    sync = CostModel(rung("top", async_scheduling=False)).step(decode(256))
-    hidden = CostModel(rung("top")).step(decode(256))
+    sync = CostModel(rung("top", async_scheduling=False)).step(decode(32))
+    hidden = CostModel(rung("top")).step(decode(32))
     assert sync.total_s - hidden.total_s == pytest.approx(sync.host_s)
+    bound = CostModel(rung("top")).step(decode(256))
+    assert bound.total_s == bound.host_s, "what is longer than the GPU's work cannot hide behind it"
     assert hidden.total_s >= hidden.host_s
 
 
@@ -75,10 +80,25 @@ def test_each_kind_of_work_costs_more_when_there_is_more_of_it() -> None:
 
 
 def test_experts_touched_start_at_top_k_and_saturate() -> None:
-    model = CostModel(rung("top"))
-    assert model.distinct_experts(1) == pytest.approx(6)
-    assert 6 < model.distinct_experts(8) < 48
-    assert model.distinct_experts(1000) == pytest.approx(128)
+    for share, all_of_them in ((1.0, 128), (0.5, 64), (0.01, 6)):
+        params = rung("top")
+        step = params.hardware.step.model_copy(update={"experts_in_use": share})
+        model = CostModel(rung("top", hardware=params.hardware.model_copy(update={"step": step})))
+        assert model.distinct_experts(1) == pytest.approx(6)
+        assert min(6.1, all_of_them) <= model.distinct_experts(8) < 48
+        assert model.distinct_experts(1000) == pytest.approx(all_of_them)
+
+
+def test_a_step_with_a_prefill_is_no_shorter_than_its_launches() -> None:
+    for name in ("baseline", "top"):
+        model, least = CostModel(rung(name)), rung(name).hardware.step.prefill_launch_s
+        chunks = [
+            model.step(StepWork(prefill_tok=n, prefill_pairs=n * n / 2, prefill_context_tok=n, prefill_seqs=1)).total_s
+            for n in (50, 1000, 8192)
+        ]
+        assert least <= chunks[0] == pytest.approx(chunks[1], rel=0.01)
+        assert chunks[2] > 1.2 * chunks[0]
+        assert model.step(decode(20)).total_s < 0.3 * least
 
 
 def test_an_idle_gpu_is_never_faster_with_more_drafts_per_step() -> None:

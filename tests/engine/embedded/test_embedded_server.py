@@ -293,7 +293,7 @@ rules:
   - {kind: refuse, at: [2]}
   - {kind: cut, after_chunks: 3, at: [3]}
   - {kind: hang, at: [4]}
-  - {kind: slow_prefill, factor: 20, at: [6]}
+  - {kind: slow_prefill, factor: 40, at: [6]}
 """
     )
     server = Server(SMALL, faults=load_faults(schedule))
