@@ -82,7 +82,7 @@ def _front_end(signs: Signs) -> list[str]:
     late, whole = signs.outside_s, signs.ttft_s
     if late is not None and whole is not None and late > max(OUTSIDE_S, OUTSIDE_SHARE * whole):
         found.append(
-            f"{1e3 * late:.0f} of {1e3 * whole:.0f} ms to the first token (medians) pass outside its own clock: "
+            f"{1e3 * late:.0f} of {1e3 * whole:.0f} ms to the first token (medians) pass outside the engine: "
             "HTTP, template, tokeniser, detokeniser, network"
         )
     return found
