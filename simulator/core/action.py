@@ -27,7 +27,7 @@ class ReadFile:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """`regex` in ripgrep's syntax (see drive.patterns); `file_pattern` is a glob on the file name."""
+    """`regex` in ripgrep's syntax (see drive.dialect); `file_pattern` is a glob on the file name."""
 
     regex: str
     path: str = "."

@@ -14,7 +14,8 @@ from simulator.drive.ignore import walk
 from simulator.drive.patterns import Pattern, TooSlow
 from simulator.drive.regular import NotRegular, read_regular
 
-MAX_HITS = 300
+#: more than any client shows of them: 300 in a list, or 48,000 characters of a shell's output
+MAX_HITS = 1_000
 #: larger files are passed over: nobody has source code like that, and many searches at once must not fill the memory
 MAX_FILE_BYTES = 20_000_000
 LIMIT_S = 30.0
@@ -27,7 +28,7 @@ def search(
 ) -> Matches:
     """Hits below `path` (a folder or one file, relative to root, "" for all) in path order.
 
-    Hidden, ignored and binary files are skipped unless named by `path` itself. patterns.BadPattern: `regex` is no
+    Hidden, ignored and binary files are skipped unless named by `path` itself. dialect.BadPattern: `regex` is no
     expression; patterns.TooSlow: not done after limit_s.
     """
     deadline = time.monotonic() + limit_s

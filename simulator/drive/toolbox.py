@@ -35,13 +35,14 @@ from simulator.core.action import (
     Write,
 )
 from simulator.drive.commands import CommandRunner
+from simulator.drive.dialect import BadPattern
 from simulator.drive.edits import FailedBlock, apply_blocks
 from simulator.drive.encodings import clean, decode, is_binary, shown
 from simulator.drive.extract import Unreadable, document
 from simulator.drive.ignore import entries, rules_at
 from simulator.drive.listing import list_files
 from simulator.drive.outline import definitions, is_source
-from simulator.drive.patterns import BadPattern, TooSlow
+from simulator.drive.patterns import TooSlow
 from simulator.drive.regular import NotRegular, read_regular
 from simulator.drive.search import LIMIT_S, search
 from simulator.drive.timelimit import time_limit_s

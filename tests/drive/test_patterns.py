@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from simulator.core.action import Search
 from simulator.drive.commands import ShellRunner
-from simulator.drive.patterns import BadPattern, Pattern, TooSlow
+from simulator.drive.dialect import BadPattern
+from simulator.drive.patterns import Pattern, TooSlow
 from simulator.drive.toolbox import Toolbox
 
 #: expression, lines that it fits, lines that it does not
@@ -87,9 +88,13 @@ def test_meaning_is_ripgreps(expression, fits, not_):
         ("a\nb", "line by line"),
         (r"\y", "means nothing"),
         ("a\\", "backslash"),
+        ("a{1000}{1000}{1000}", "too large"),
+        ("(((a{100}b){100}c){100}d)", "too large"),
+        ("a{99999999999999999999}", "too large"),
         ("a{,3}", "begins no valid repetition"),
         (r"\x{110000}", "no character"),
         ("(" * 5_000 + ")" * 5_000, "nested"),
+        ("[" * 50_000, "nested|not closed"),
         (r"\p{Nonesuch}", "property"),
     ],
 )
@@ -121,6 +126,9 @@ RUNAWAY = [
     (r"(?:\w+\s?)+;$", "word " * 30 + "!"),
     (r"\w*\w*\w*\w*\w*\w*\w*:", "a" * 3_000),
     ("(.*)" * 9 + "[0-9]z", "a" * 300 + "0"),
+    ("(a?){40}[ab]{40}", "a" * 39),
+    ("a?" * 40 + "[ab]{40}", "a" * 39),
+    ("(a|b|ab)" * 30 + "c", "ab" * 29 + "d"),
 ]
 
 
