@@ -100,10 +100,12 @@ def notes(answer: Answer) -> list[str]:
         f"tok/s ({100 * each.error:+.1f} %, {'fitted' if each.fitted else 'not fitted'})"
         for each in answer.checks
     )
+    unseen = [abs(each.error) for each in answer.checks if each.agents and not each.fitted]
+    held_out = f" Of agents on engines that were not fitted to: at most {percent(max(unseen))} off." if unseen else ""
     fitted, every = (percent(each) for each in (answer.errors.fitted, answer.errors.all))
     by = "requests a second that meet the objectives" if answer.slo else "output tokens a second"
     return [
-        f"Model against measured: {held or 'nothing was measured of this hardware'}.",
+        f"Model against measured: {held or 'nothing was measured of this hardware'}.{held_out}",
         f"best: by {by}. Called when the gap is above the model's largest error ({every}); 'leans' when it is only "
         f"above that of the figures that were fitted to ({fitted}).",
         "memory: all agents' histories at their mean length, so that each turn finds the last one, against what the "

@@ -12,13 +12,14 @@ from simulator.engine.embedded.config import EngineParams
 @dataclass(frozen=True, slots=True)
 class Checked:
     """One measured figure and the model's, output tokens a second. fitted: the hardware file's values were chosen so
-    that it comes out, so its error proves little."""
+    that it comes out, so its error proves little. agents: of agents' traffic, as what-if's cells are."""
 
     hardware: str
     traffic: str
     measured_tok_s: float
     modelled_tok_s: float
     fitted: bool
+    agents: bool = False
 
     @property
     def error(self) -> float:
@@ -30,7 +31,14 @@ def checked(engines: Iterable[EngineParams]) -> list[Checked]:
     """The figures that are known of these engines' hardware; seconds of CPU time."""
     hardware = {params.hardware.name: params.hardware for params in engines}
     return [
-        Checked(name, each.traffic, each.measured.output_tok_s, each.modelled_tok_s, each.measured.fitted)
+        Checked(
+            hardware=name,
+            traffic=each.traffic,
+            measured_tok_s=each.measured.output_tok_s,
+            modelled_tok_s=each.modelled_tok_s,
+            fitted=each.measured.fitted,
+            agents=each.measured.agents is not None,
+        )
         for name, one in hardware.items()
         for each in compare(one)
     ]

@@ -88,10 +88,15 @@ def test_the_model_is_held_against_what_was_measured_of_each_engine_s_hardware()
     errors = Errors.of(found, [top, known])
     assert errors.fitted is not None and errors.all is not None and 0 < errors.fitted < 0.03 <= errors.all
     assert Errors.of(found, [top, unknown]) == Errors(None, None)
+    assert sorted(each.fitted for each in found if each.agents) == [False, False, True, True]
 
 
 def test_table_markdown_and_json_have_one_shape(cells: list[list[Cell]]) -> None:
-    checks = [Checked("h200", "rung 5", 100.0, 98.0, True)]
+    checks = [
+        Checked("h200", "rung 5", 100.0, 98.0, True),
+        Checked("h200", "four", 100.0, 93.0, False, agents=True),
+        Checked("h200", "others", 100.0, 50.0, False),
+    ]
     errors = Errors(0.02, 0.02)
     answer = Answer(
         "played",
@@ -109,6 +114,7 @@ def test_table_markdown_and_json_have_one_shape(cells: list[list[Cell]]) -> None
     assert {line.count("|") for line in rows} == {len(HEADS) + 1}
     assert [line.split("|")[1].strip() for line in rows[2:]] == ["2", "", "24", ""]
     assert "EMULATED" in text.splitlines()[0] and "rung 5: 98 for 100 tok/s (-2.0 %, fitted)" in text
+    assert "not fitted to: at most 7.00 % off" in text
     console = Console(file=io.StringIO(), width=80)
     console.print(table(answer))
     shown = console.file.getvalue()  # type: ignore[attr-defined]

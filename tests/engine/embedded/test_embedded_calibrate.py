@@ -9,11 +9,12 @@ import pytest
 from virtual import request_of, steps
 
 from simulator.engine.embedded.calibrate import FIGURES, Compared, compare, main, table
-from simulator.engine.embedded.config import PARAMS_DIR, load_hardware, load_params, read_extended
+from simulator.engine.embedded.config import PARAMS_DIR, find_settings, load_hardware, load_params, read_extended
 from simulator.engine.embedded.cost import CostModel
 from simulator.engine.embedded.drafts import at_least
+from simulator.engine.embedded.loop import Loop
 from simulator.engine.embedded.scheduler import Scheduler
-from simulator.engine.embedded.traffic import read_turns
+from simulator.engine.embedded.traffic import Turn, read_turns
 from simulator.errors import UsageError
 
 SETTINGS = sorted(path.name for path in PARAMS_DIR.glob("*.yaml") if "hardware" in read_extended(path))
@@ -103,6 +104,29 @@ def test_a_traffic_file_that_is_none_is_told(text: str, said: str, tmp_path: Pat
     path.write_text(text)
     with pytest.raises(UsageError, match=said):
         read_turns(path)
+
+
+def test_a_loop_plays_turns_in_order_and_tells_what_a_client_saw() -> None:
+    params = load_params(PARAMS_DIR / "top.yaml").model_copy(update={"mamba_cache_mode": "all", "block_size": 1152})
+    slots = [[Turn(0.0, 5000, 30), Turn(2.0, 6000, 20, 5000), Turn(0.0, 3000, 1)], [Turn(1.0, 800, 10)]]
+    heard = Loop(params).play(slots)
+    assert sum(n for _at_s, n in heard.out) == 30 + 20 + 1 + 10
+    first, second, third = [each for each in heard.done if each.slot == 0]
+    assert second.sent_s == pytest.approx(first.end_s + 2.0) and third.sent_s == second.end_s
+    assert [each.later for each in (first, second, third)] == [False, True, False]
+    assert [each.cached_tok for each in (first, second, third)] == [0, 5000 // 1152 * 1152, 0]
+    assert heard.answered_s == max(first.end_s, next(each.end_s for each in heard.done if each.slot == 1))
+    for each in heard.done:
+        assert 0 < each.front_end_s < each.ttft_s <= each.turn_s
+        assert (each.tpot_s is None) == (each.reply_tok == 1)
+    assert len(Loop(params).play(slots, window_s=0.1).done) == 3, "what the window does not reach is not sent"
+
+
+def test_a_shipped_engine_s_name_does_where_a_file_is_asked_for() -> None:
+    assert find_settings("top", "--engine-params") == PARAMS_DIR / "top.yaml"
+    assert find_settings("mine.yaml", "--engine-params") == Path("mine.yaml")
+    with pytest.raises(UsageError, match=r"--engine-params tpo: no such engine.*baseline.*top"):
+        find_settings("tpo", "--engine-params")
 
 
 def test_traffic_is_of_one_kind(tmp_path: Path) -> None:

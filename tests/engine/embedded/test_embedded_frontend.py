@@ -32,6 +32,12 @@ def test_the_whole_prompt_is_tokenised_at_every_turn() -> None:
     assert front.busy_s == pytest.approx(4.0)
 
 
+def test_a_request_s_way_takes_time_but_no_process() -> None:
+    front = FrontEnd(params(per_request_s=1.0, delay_s=0.5))
+    assert [front.arrive(0.0, 1) for _ in range(3)] == pytest.approx([1.5, 2.5, 3.5])
+    assert front.busy_s == pytest.approx(3.0) == pytest.approx(front.backlog_s(0.0))
+
+
 def test_one_process_does_one_thing_at_a_time() -> None:
     front = FrontEnd(params(per_request_s=1.0, per_chunk_s=0.1, detokenise_s_per_tok=0.01))
     assert front.arrive(0.0, 5) == pytest.approx(1.0)
