@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -52,16 +53,16 @@ def play(
     meanwhile."""
     ending: Mapping[str, Any] = {"stopped": "failed"}
     try:
-        with interruptible() as asked:
+        with tempfile.TemporaryDirectory(prefix=".spool-", dir=writer.path) as spool, interruptible() as asked:
             result = simulate(
                 scenario, params, played, replicas=replicas, processes=os.cpu_count() or 1,
-                watch=lambda now_s: bool(progress(now_s)) or asked(),
+                watch=lambda now_s: bool(progress(now_s)) or asked(), spool=Path(spool),
             )  # fmt: skip
-        if isinstance(progress, Progress):
-            progress.done(result.end_s)
-        write(result, writer)
-        answered = sum(record.outcome == "ok" for record, _gaps, _tokens in result.log.requests)
-        failed = sum(record.outcome == "failed" for record, _gaps, _tokens in result.log.requests)
+            if isinstance(progress, Progress):
+                progress.done(result.end_s)
+            write(result, writer)
+        loads = result.log.loads.values()
+        answered, failed = (sum(map(len, each)) for each in ([x.ok_s for x in loads], [x.failed_s for x in loads]))
         writer.amend({"reused_sessions": result.reused})
         ending = _ending(result.stopped, result.ran_dry, answered, failed)
     finally:

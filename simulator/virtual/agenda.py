@@ -30,9 +30,9 @@ class Agenda:
         """When something happens next; infinity, never."""
         return self._heap[0][0] if self._heap else float("inf")
 
-    def run(self, until_s: float, go_on: Callable[[], bool], stop: Callable[[], bool]) -> None:
-        """Plays up to and including until_s, as long as go_on() holds. stop() is asked now and then; true ends at once.
-        The clock ends at until_s when nothing more happens before it."""
+    def run(self, until_s: float, go_on: Callable[[], bool], stop: Callable[[float], bool]) -> None:
+        """Plays up to and including until_s, as long as go_on() holds. stop(now_s) is asked now and then; true ends at
+        once. The clock ends at until_s when nothing more happens before it."""
         heap, pop, played = self._heap, heapq.heappop, 0
         while go_on():
             if not heap or heap[0][0] > until_s:
@@ -42,5 +42,5 @@ class Agenda:
             self.now_s, _order, call, arguments = pop(heap)
             call(*arguments)
             played += 1
-            if played % INTERRUPT_EVERY == 0 and stop():
+            if played % INTERRUPT_EVERY == 0 and stop(self.now_s):
                 return

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
+from pathlib import Path
 from typing import Any
 
 from simulator.core.scenario import Scenario
@@ -21,7 +22,7 @@ class Fleet:
 
     def __init__(
         self, scenario: Scenario, params: EngineParams, scripts: Sequence[Sequence[Script]], *, replicas: int,
-        processes: int, watch: Callable[[float], bool],
+        processes: int, watch: Callable[[float], bool], spool: Path | None = None,
     ) -> None:  # fmt: skip
         self._pipes: list[Connection] = []
         self._workers: list[multiprocessing.process.BaseProcess] = []
@@ -29,13 +30,13 @@ class Fleet:
         self._stop: Event | None = context.Event() if processes > 1 else None
         for first in range(1, processes):
             ours, theirs = context.Pipe()
-            task = (scenario, params, scripts, Share(first, processes, replicas))
+            task = (scenario, params, scripts, Share(first, processes, replicas), spool)
             worker = context.Process(target=_serve, args=(theirs, self._stop, task), daemon=True)
             worker.start()
             theirs.close()
             self._pipes.append(ours)
             self._workers.append(worker)
-        self._here = Shard(scenario, params, scripts, Share(0, processes, replicas), self._watched(watch))
+        self._here = Shard(scenario, params, scripts, Share(0, processes, replicas), self._watched(watch), spool)
 
     def _watched(self, watch: Callable[[float], bool]) -> Callable[[float], bool]:
         def asked(now_s: float) -> bool:
@@ -76,11 +77,12 @@ class Fleet:
 
 
 def _serve(
-    pipe: Connection, stop: Event, task: tuple[Scenario, EngineParams, Sequence[Sequence[Script]], Share]
+    pipe: Connection, stop: Event, task: tuple[Scenario, EngineParams, Sequence[Sequence[Script]], Share, Path | None]
 ) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then says so
     try:
-        shard = Shard(*task, lambda _now_s: stop.is_set())
+        scenario, params, scripts, share, spool = task
+        shard = Shard(scenario, params, scripts, share, lambda _now_s: stop.is_set(), spool)
         while True:
             what, arguments = pipe.recv()
             pipe.send(getattr(shard, what)(*arguments))

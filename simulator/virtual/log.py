@@ -1,13 +1,24 @@
-"""What a simulation leaves: the same records as a run in real time, in memory, to be written or folded."""
+"""What a simulation leaves: the same records as a run in real time, to be written or folded.
+
+Records are held in memory, or with a spool on disk until they are put in order; `loads` counts them either way.
+"""
 
 from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from itertools import pairwise
 
-from simulator.core.record import EngineSample, Pulse, Request, Session, ToolRun
+import numpy as np
+
+from simulator.core.chunks import pack
+from simulator.core.record import EngineSample, Request, Session, ToolRun
 from simulator.virtual.replica import Sent
+from simulator.virtual.spool import Sheet, Spool
+from simulator.virtual.tally import Load, Times
+
+KINDS = ("agent", "synthetic")
+#: with more slots than this, pulses tell sums alone: thousands of rows twice a second fill a disk and no screen
+SHOWN_SLOTS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +37,19 @@ class Stamp:
 
 @dataclass(slots=True)
 class Log:
-    """requests: (record, microseconds since the previous chunk, tokens of each chunk); their numbers are given by
-    `sort`."""
+    """requests: (record, microseconds since the previous chunk, tokens of each chunk), numbered by `sort`; with a spool
+    it and `tools` stay empty. spool: where they are written as they end; sheets: what spools have left. shown: records
+    of the slots that pulses tell one by one. tool_times: of all tool calls."""
 
     requests: list[tuple[Request, array[int], array[int]]] = field(default_factory=list)
     tools: list[ToolRun] = field(default_factory=list)
     sessions: list[Session] = field(default_factory=list)
     samples: list[EngineSample] = field(default_factory=list)
-    pulses: list[Pulse] = field(default_factory=list)
+    loads: dict[str, Load] = field(default_factory=lambda: {kind: Load() for kind in KINDS})
+    tool_times: Times = field(default_factory=Times)
+    shown: list[Request] = field(default_factory=list)
+    spool: Spool | None = None
+    sheets: list[Sheet] = field(default_factory=list)
 
     def reply(self, stamp: Stamp, sent: Sent, t_due_s: float, t_end_s: float, outcome: str = "ok") -> Request:
         """A request that was sent. outcome: "ok" | "cancelled"."""
@@ -72,9 +88,11 @@ class Log:
             branch=stamp.branch,
             stopped=ok and not whole,
         )
-        marks = [round((t - sent.sent_s) * 1e6) for t in times]
-        gaps = [b - a for a, b in pairwise([0, *marks])]
-        self.requests.append((record, array("I", gaps), array("H", sent.tokens)))
+        at_s = np.array(times)
+        gaps_us = np.diff(np.rint((at_s - sent.sent_s) * 1e6), prepend=0.0).astype(np.uint32)
+        tokens = np.array(sent.tokens, np.uint16)
+        self.loads[stamp.kind].arrived(at_s, tokens)
+        self._keep(record, array("I", gaps_us.tobytes()), array("H", tokens.tobytes()))
         return record
 
     def refuse(self, stamp: Stamp, t_s: float, detail: str) -> None:
@@ -84,7 +102,29 @@ class Log:
             None, t_s, 400, None, None, None, None, "none", stamp.planned_prompt_tok, stamp.planned_output_tok, 0, -1,
             "", "failed", "context_overflow", detail, branch=stamp.branch,
         )  # fmt: skip
-        self.requests.append((record, array("I"), array("H")))
+        self._keep(record, array("I"), array("H"))
+
+    def _keep(self, record: Request, gaps_us: array[int], tokens: array[int]) -> None:
+        self.loads[record.kind].ended(record.t_call_s, record.t_end_s, record.outcome)
+        if record.kind == "agent" and record.branch == 0 and record.slot < SHOWN_SLOTS:
+            self.shown.append(record)
+        if self.spool is None:
+            self.requests.append((record, gaps_us, tokens))
+        else:
+            key = (record.t_call_s, record.slot, record.branch, record.turn)
+            self.spool.requests.add(record, key, pack(gaps_us, tokens))
+
+    def tool(self, call: ToolRun) -> None:
+        self.tool_times.add(call.t_ready_s, call.t_release_s)
+        if self.spool is None:
+            self.tools.append(call)
+        else:
+            self.spool.tools.add(call, (call.t_release_s, call.slot, call.branch, call.turn, call.call))
+
+    def close(self) -> None:
+        """Nothing more is logged: what is in the spool is on disk."""
+        if self.spool is not None:
+            self.sheets, self.spool = self.spool.close(), None
 
     def sort(self, run: str) -> None:
         """By time, ties by place; numbers the requests in order of their calls."""
@@ -99,3 +139,8 @@ class Log:
         self.tools += other.tools
         self.sessions += other.sessions
         self.samples += other.samples
+        self.shown += other.shown
+        self.sheets += other.sheets
+        self.tool_times.extend(other.tool_times)
+        for kind, load in other.loads.items():
+            self.loads[kind].extend(load)

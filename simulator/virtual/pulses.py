@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 
@@ -9,22 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.core.record import Pulse, Request, SlotState
-from simulator.virtual.log import Log
+from simulator.virtual.log import SHOWN_SLOTS
 from simulator.virtual.simulate import Simulated, Stretch
-
-PULSE_S = 0.5
-#: with more slots than this, pulses tell sums alone: thousands of rows twice a second fill a disk and no screen
-SHOWN_SLOTS = 256
+from simulator.virtual.tally import PULSE_S, Times
 
 
 def pulses(result: Simulated) -> list[Pulse]:
     """One every half second of simulated time, one at the end. No client ran, so its lag and CPU are 0."""
     made: list[Pulse] = []
+    loads = {kind: _Load(result, kind) for kind in dict.fromkeys(stretch.kind for stretch in result.stretches)}
     for n, stretch in enumerate(result.stretches):
         after = result.stretches[n + 1].start_s if n + 1 < len(result.stretches) else result.end_s
-        made += _Load(result.log, stretch.kind).pulses(_ticks(stretch.start_s, after), stretch)
+        made += loads[stretch.kind].pulses(_ticks(stretch.start_s, after), stretch)
     last = result.stretches[-1]
-    made += _Load(result.log, last.kind).pulses(np.array([result.end_s]), Stretch("done", last.kind, result.end_s))
+    made += loads[last.kind].pulses(np.array([result.end_s]), Stretch("done", last.kind, result.end_s))
     return made
 
 
@@ -33,42 +32,40 @@ def _ticks(start_s: float, end_s: float) -> NDArray[np.float64]:
 
 
 class _Load:
-    def __init__(self, log: Log, kind: str) -> None:
-        chosen = [r for r in log.requests if r[0].kind == kind]
-        records = [r[0] for r in chosen]
-        self.sent = np.sort([r.t_call_s for r in records])
-        self.ended = np.sort([r.t_end_s for r in records])
-        self.ok = np.sort([r.t_end_s for r in records if r.outcome == "ok"])
-        self.failed = np.sort([r.t_end_s for r in records if r.outcome == "failed"])
-        self.sessions = np.sort([s.t_end_s for s in log.sessions if s.outcome == "completed" and kind == "agent"])
-        self.tools_from = np.sort([t.t_ready_s for t in log.tools if kind == "agent"])
-        self.tools_to = np.sort([t.t_release_s for t in log.tools if kind == "agent"])
-        self.at_s, self.tok = _arrivals(chosen)
-        self.slots = _by_slot(records) if kind == "agent" else {}
-        self.tasks = {s.session: (f"{s.task_kind}/{s.task_name}", s.turns) for s in log.sessions}
+    def __init__(self, result: Simulated, kind: str) -> None:
+        log, load = result.log, result.log.loads[kind]
+        agent, nothing = kind == "agent", Times()
+        tools = log.tool_times if agent else nothing
+        ends_s = array("d", [s.t_end_s for s in log.sessions if s.outcome == "completed" and agent])
+        told = (load.requests.begun_s, load.requests.ended_s, load.ok_s, load.failed_s, ends_s, tools.begun_s,
+                tools.ended_s)  # fmt: skip
+        self.columns = [np.sort(np.frombuffer(each)) if each else np.zeros(0) for each in told]
+        self.tok = np.cumsum(load.beats)
+        self.slots = _by_slot(log.shown) if agent and result.slots <= SHOWN_SLOTS else {}
+        self.tasks = {s.session: (f"{s.task_kind}/{s.task_name}", s.turns) for s in log.sessions} if self.slots else {}
         self.kind = kind
 
     def pulses(self, at_s: NDArray[np.float64], stretch: Stretch) -> list[Pulse]:
-        def upto(times: NDArray[np.float64]) -> list[int]:
-            return np.searchsorted(times, at_s, side="right").tolist()  # type: ignore[no-any-return]
-
-        tokens = self.tok[upto(self.at_s)].tolist()
-        columns = [upto(c) for c in (self.sent, self.ended, self.ok, self.failed, self.sessions, self.tools_from,
-                                     self.tools_to)]  # fmt: skip
+        columns = [np.searchsorted(column, at_s, side="right").tolist() for column in self.columns]
         return [
             Pulse(
-                t_s=t_s, stage=stretch.stage, ends_s=stretch.ends_s, kind=self.kind, output_tok=int(tok),
+                t_s=t_s, stage=stretch.stage, ends_s=stretch.ends_s, kind=self.kind, output_tok=tok,
                 requests_done=ok, requests_failed=failed, sessions_done=sessions, in_flight=sent - ended,
                 tools_running=began - over, loop_lag_s=0.0, cpu_share=0.0, slots=self._states(t_s),
             )
             for t_s, tok, sent, ended, ok, failed, sessions, began, over in zip(
-                at_s.tolist(), tokens, *columns, strict=True
+                at_s.tolist(), self._tokens(at_s), *columns, strict=True
             )
         ]  # fmt: skip
 
+    def _tokens(self, at_s: NDArray[np.float64]) -> list[int]:
+        """Output tokens up to each moment, which is a beat or the end."""
+        if not len(self.tok):
+            return [0] * len(at_s)
+        beats = np.minimum(np.ceil(at_s / PULSE_S).astype(np.int64), len(self.tok) - 1)
+        return self.tok[beats].tolist()  # type: ignore[no-any-return]
+
     def _states(self, t_s: float) -> list[SlotState]:
-        if len(self.slots) > SHOWN_SLOTS:
-            return []
         found = []
         for slot, (begins, records) in self.slots.items():
             n = bisect_right(begins, t_s) - 1
@@ -88,21 +85,8 @@ class _Load:
         )
 
 
-def _arrivals(
-    chosen: Sequence[tuple[Request, Sequence[int], Sequence[int]]],
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """(times of all chunks in order, output tokens up to each, one longer)."""
-    if not chosen:
-        return np.zeros(0), np.zeros(1, np.int64)
-    times = np.concatenate([r.t_call_s + np.cumsum(gaps) * 1e-6 for r, gaps, _tok in chosen])
-    tokens = np.concatenate([np.asarray(tok, np.int64) for _r, _gaps, tok in chosen])
-    order = np.argsort(times, kind="stable")
-    return times[order], np.concatenate([[0], np.cumsum(tokens[order])])
-
-
 def _by_slot(records: Sequence[Request]) -> dict[int, tuple[list[float], list[Request]]]:
     rows: dict[int, list[Request]] = {}
     for record in sorted(records, key=lambda r: r.t_call_s):
-        if record.branch == 0:
-            rows.setdefault(record.slot, []).append(record)
+        rows.setdefault(record.slot, []).append(record)
     return {slot: ([r.t_call_s for r in rows[slot]], rows[slot]) for slot in sorted(rows)}

@@ -17,6 +17,29 @@ def sample(now_s: float, replicas: Sequence[Replica]) -> EngineSample:
     return EngineSample(now_s, total([_values(now_s, each) for each in replicas]))
 
 
+class Samples:
+    """Of `engines` engines, each with a clock of its own, as they come: summed by moment."""
+
+    def __init__(self, engines: int) -> None:
+        self._engines = engines
+        self._count: dict[float, int] = {}
+        self._values: dict[float, dict[str, float]] = {}
+
+    def add(self, one: EngineSample) -> None:
+        """One engine's; all engines take theirs at the same moments."""
+        old = self._values.get(one.t_s)
+        self._values[one.t_s] = one.values if old is None else total([old, one.values])
+        self._count[one.t_s] = self._count.get(one.t_s, 0) + 1
+
+    def whole(self) -> list[EngineSample]:
+        """In order of time; moments that an interrupt kept from some engines are left out."""
+        return [
+            EngineSample(t_s, values)
+            for t_s, values in sorted(self._values.items(), key=lambda item: item[0])
+            if self._count[t_s] == self._engines
+        ]
+
+
 def total(parts: Sequence[dict[str, float]]) -> dict[str, float]:
     found: dict[str, float] = {}
     for values in parts:

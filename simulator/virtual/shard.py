@@ -1,10 +1,15 @@
 """Some of a run's engines with the slots that they serve. Engines know nothing of each other, so a run may be dealt
-out over processes; only the measured window joins them: it opens when the last slot of all has been answered."""
+out over processes; only the measured window joins them: it opens when the last slot of all has been answered.
+
+Within a process each engine has a clock of its own, too, and is played a few simulated seconds at a time: its state
+then stays in the processor's cache, and its queue of moments short.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from simulator.core.scenario import Scenario
 from simulator.engine.embedded.config import EngineParams
@@ -15,9 +20,13 @@ from simulator.virtual.fixed import Fixed
 from simulator.virtual.library import Library
 from simulator.virtual.log import Log
 from simulator.virtual.replica import Replica
-from simulator.virtual.sampling import SAMPLE_S, sample
+from simulator.virtual.sampling import SAMPLE_S, Samples, sample
 from simulator.virtual.script import Script
+from simulator.virtual.spool import Spool
 from simulator.virtual.stage import Stage, Turnstile
+
+#: simulated seconds that an engine is played before the next one's turn
+TURN_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,98 +54,128 @@ class Left:
     reused: int
 
 
+class _Engine:
+    """One engine with its clock and its slots."""
+
+    def __init__(self, stage: Stage, agents: Agents) -> None:
+        self.stage, self.agents = stage, agents
+        self.agenda = stage.agenda
+        self.fixed: Fixed | None = None
+
+    @property
+    def answered(self) -> bool:
+        return self.agents.all_answered
+
+    @property
+    def agents_over(self) -> bool:
+        return self.agents.over
+
+    @property
+    def fixed_over(self) -> bool:
+        return self.fixed is None or self.fixed.over
+
+
 class Shard:
-    """watch(now_s) is asked now and then; true interrupts the simulation for good."""
+    """watch(now_s) is asked now and then; true interrupts the simulation for good. spool: an existing folder for
+    records as they end; None holds them in memory."""
 
     def __init__(
         self, scenario: Scenario, params: EngineParams, scripts: Sequence[Sequence[Script]], share: Share,
-        watch: Callable[[float], bool],
+        watch: Callable[[float], bool], spool: Path | None = None,
     ) -> None:  # fmt: skip
         self.interrupted = False
         self._scenario, self._share, self._watch = scenario, share, watch
-        self._agenda, self._log = Agenda(), Log()
+        self._log = Log(spool=None if spool is None else Spool(spool, share.first))
         self._library = Library(scenario, scripts)
-        self._stages = {engine: self._stage(params, engine) for engine in share.engines}
-        self._agents = [
-            Agents(stage, self._library, share.slots(engine, scenario.sessions), scenario.sessions, scenario.ramp_s)
-            for engine, stage in self._stages.items()
-        ]
-        self._fixed: list[Fixed] = []
-        self._agenda.at(0.0, self._sample)
+        self._samples = Samples(len(share.engines))
+        self._engines = [self._engine(params, number) for number in share.engines]
 
-    def _stage(self, params: EngineParams, engine: int) -> Stage:
-        scenario = self._scenario
-        return Stage(
-            agenda=self._agenda,
+    def _engine(self, params: EngineParams, number: int) -> _Engine:
+        scenario, agenda = self._scenario, Agenda()
+        stage = Stage(
+            agenda=agenda,
             log=self._log,
-            replica=Replica(self._agenda, params, scenario.seed + engine),
+            replica=Replica(agenda, params, scenario.seed + number),
             requests=Turnstile(_part(scenario.arrival.request_starts_per_s, self._share.replicas)),
             starts=Turnstile(_part(scenario.arrival.session_starts_per_s, self._share.replicas)),
             replies=None if scenario.output.forced else Replies(params.reply, seed=scenario.seed),
         )
+        slots = self._share.slots(number, scenario.sessions)
+        agents = Agents(stage, self._library, slots, scenario.sessions, scenario.ramp_s)
+        agenda.at(0.0, self._sample, stage)
+        return _Engine(stage, agents)
 
     def ramp(self, limit_s: float) -> float:
         """Plays until every slot's first request has been answered; when that was."""
-        self._run(limit_s, lambda: not all(each.all_answered for each in self._agents))
-        return self._agenda.now_s
+        return self._run(limit_s, lambda engine: not engine.answered)
 
     def play(self, until_s: float) -> float:
         """Plays on, at most until all sessions are over; when that was."""
-        self._run(until_s, lambda: not all(each.over for each in self._agents))
-        return self._agenda.now_s
+        return self._run(until_s, lambda engine: not engine.agents_over)
 
     def drain(self, end_s: float, until_s: float) -> float:
         """Starts no more requests from end_s on and awaits those in flight; the last are given up."""
+        self._run(end_s, lambda _engine: True)
         if not self.interrupted:
-            self._run(end_s, lambda: True)
-            for agents in self._agents:
-                agents.stop()
-            self._run(until_s, lambda: not all(each.over for each in self._agents))
-        for agents in self._agents:
-            agents.cancel()
-        return self._agenda.now_s
+            for engine in self._engines:
+                engine.agents.stop()
+            self._run(until_s, lambda engine: not engine.agents_over)
+        for engine in self._engines:
+            engine.agents.cancel()
+        return self._now_s
 
     def fixed(self, start_s: float, limit_s: float) -> float:
         """The synthetic traffic, from start_s on; when it was over."""
         block = self._scenario.synthetic
         assert block is not None and block.concurrency is not None
-        self._run(start_s, lambda: True)
+        self._run(start_s, lambda _engine: True)
         n = self._share.replicas
-        for engine, stage in self._stages.items():
+        for number, engine in zip(self._share.engines, self._engines, strict=True):
             if block.reset_caches:
-                stage.replica.reset()
-            self._fixed.append(
-                Fixed(
-                    self._agenda, self._log, stage.replica, input_tok=block.input_tok, output_tok=block.output_tok,
-                    requests=_dealt(block.requests, n, engine), at_once=_dealt(block.concurrency, n, engine),
-                    first=sum(_dealt(block.requests, n, k) for k in range(engine)),
-                    place=sum(_dealt(block.concurrency, n, k) for k in range(engine)),
-                )
+                engine.stage.replica.reset()
+            engine.fixed = Fixed(
+                engine.agenda, self._log, engine.stage.replica, input_tok=block.input_tok, output_tok=block.output_tok,
+                requests=_dealt(block.requests, n, number), at_once=_dealt(block.concurrency, n, number),
+                first=sum(_dealt(block.requests, n, k) for k in range(number)),
+                place=sum(_dealt(block.concurrency, n, k) for k in range(number)),
             )  # fmt: skip
-        self._run(limit_s, lambda: not all(each.over for each in self._fixed))
-        for each in self._fixed:
-            each.cancel()
-        return self._agenda.now_s
+        self._run(limit_s, lambda engine: not engine.fixed_over)
+        for engine in self._engines:
+            if engine.fixed is not None:
+                engine.fixed.cancel()
+        return self._now_s
 
     def finish(self, end_s: float) -> Left:
-        self._run(end_s, lambda: True)
-        self._note()
-        return Left(self._log, sum(each.dry for each in self._agents), self._library.reused)
+        self._run(end_s, lambda _engine: True)
+        self._log.samples = self._samples.whole()
+        self._log.samples.append(sample(self._now_s, [engine.stage.replica for engine in self._engines]))
+        self._log.close()
+        return Left(self._log, sum(engine.agents.dry for engine in self._engines), self._library.reused)
 
-    def _run(self, until_s: float, go_on: Callable[[], bool]) -> None:
-        if not self.interrupted:
-            self._agenda.run(until_s, go_on, self._stopped)
+    @property
+    def _now_s(self) -> float:
+        return max(engine.agenda.now_s for engine in self._engines)
 
-    def _stopped(self) -> bool:
-        self.interrupted = self.interrupted or self._watch(self._agenda.now_s)
+    def _run(self, until_s: float, go_on: Callable[[_Engine], bool]) -> float:
+        """Plays each engine as long as go_on(engine) holds, at most up to and including until_s; when the last of them
+        ended."""
+        left = self._engines
+        while left and not self.interrupted:
+            turn_s = min(until_s, min(engine.agenda.now_s for engine in left) + TURN_S)
+            for engine in left:
+                if engine.agenda.now_s <= turn_s and not self._stopped(engine.agenda.now_s):
+                    engine.agenda.run(turn_s, lambda engine=engine: go_on(engine), self._stopped)
+            left = [engine for engine in left if engine.agenda.now_s < until_s and go_on(engine)]
+        return self._now_s
+
+    def _stopped(self, now_s: float) -> bool:
+        self.interrupted = self.interrupted or self._watch(now_s)
         return self.interrupted
 
-    def _sample(self) -> None:
-        self._note()
-        self._agenda.at(self._agenda.now_s + SAMPLE_S, self._sample)
-
-    def _note(self) -> None:
-        self._log.samples.append(sample(self._agenda.now_s, [stage.replica for stage in self._stages.values()]))
+    def _sample(self, stage: Stage) -> None:
+        now_s = stage.agenda.now_s
+        self._samples.add(sample(now_s, [stage.replica]))
+        stage.agenda.at(now_s + SAMPLE_S, self._sample, stage)
 
 
 def _part(rate: float | None, parts: int) -> float | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from simulator.core.scenario import Scenario
 from simulator.engine.embedded.config import EngineParams
@@ -31,7 +32,7 @@ class Stretch:
 @dataclass(slots=True)
 class Simulated:
     """windows: measured ones by kind of traffic. stopped: "" | "interrupted" | "time limit". reused: sessions that
-    played a script of the library again."""
+    played a script of the library again; slots: agents at once."""
 
     log: Log = field(default_factory=Log)
     stretches: list[Stretch] = field(default_factory=list)
@@ -40,18 +41,21 @@ class Simulated:
     ran_dry: int = 0
     reused: int = 0
     end_s: float = 0.0
+    slots: int = 0
 
 
 def simulate(
     scenario: Scenario, params: EngineParams, scripts: Sequence[Sequence[Script]], *, replicas: int = 1,
-    processes: int = 1, watch: Callable[[float], bool] = lambda _now_s: False,
+    processes: int = 1, watch: Callable[[float], bool] = lambda _now_s: False, spool: Path | None = None,
 ) -> Simulated:  # fmt: skip
     """scripts: by slot, in playing order (see Library). The result depends on none of `processes` and `watch`, unless
-    watch(now_s) returns true, which interrupts. UsageError when the engine cannot serve the scenario."""
+    watch(now_s) returns true, which interrupts. spool: an existing, empty folder to which records go as they end, so
+    that memory does not grow with them; without it they are held. UsageError when the engine cannot serve the
+    scenario."""
     check(scenario, params, replicas)
-    result = Simulated()
+    result = Simulated(slots=scenario.sessions)
     processes = max(1, min(processes, replicas))
-    fleet = Fleet(scenario, params, scripts, replicas=replicas, processes=processes, watch=watch)
+    fleet = Fleet(scenario, params, scripts, replicas=replicas, processes=processes, watch=watch, spool=spool)
     try:
         if scenario.sessions:
             _agents(scenario, fleet, result)

@@ -160,7 +160,7 @@ class Talk:
         at_s, now_s, place = self._since_s, self._now_s, self._place
         for number, call in enumerate(self._beat.calls):
             start_s, at_s = min(at_s, now_s), min(at_s + call.recorded_s, now_s)
-            self._stage.log.tools.append(
+            self._stage.log.tool(
                 ToolRun(
                     place.session, place.slot, self._beat.index, number, call.tool, start_s, start_s, start_s, at_s,
                     call.recorded_s, call.result_chars, None, True, branch=self._branch,

@@ -139,7 +139,8 @@ def test_a_session_past_the_plans_plays_one_of_them_with_blocks_of_its_own() -> 
 
 
 def test_an_interrupt_ends_with_records_that_hold_together() -> None:
-    plans = [plan(f"s{n:04d}", turns=40, output_tok=300) for n in range(4)]
+    # tools so short that somebody is in flight at any moment
+    plans = [plan(f"s{n:04d}", turns=40, output_tok=300, tool_s=0.01) for n in range(4)]
     result = simulate(scenario(4, refill=True, window_s=3000.0), PARAMS, scripts(plans), watch=lambda now_s: now_s > 50)
     assert result.stopped == "interrupted" and result.end_s < 3000
     assert {r["outcome"] for r in rows(result)} == {"ok", "cancelled"}

@@ -91,6 +91,26 @@ def test_the_same_seed_leaves_the_same_bytes(tmp_path: Path) -> None:
     assert not same["records.jsonl"][1]
 
 
+@pytest.mark.parametrize("processes", [1, 3])
+def test_records_that_wait_on_disk_leave_the_same_bytes_as_those_in_memory(tmp_path: Path, processes: int) -> None:
+    plans = [plan(f"s{n:04d}", turns=5, think_s=0.2, agents=2) for n in range(6)]
+    block = {"input_tok": 100, "output_tok": 20, "concurrency": 6, "requests": 12}
+    chosen = scenario(6, refill=True, window_s=10.0, synthetic=block)
+    (tmp_path / "spool").mkdir()
+    for name, spool in (("held", None), ("spooled", tmp_path / "spool")):
+        writer = RunFolder.create(tmp_path / name / "run", {"engine": ENGINE})
+        result = simulate(chosen, load_params(), scripts(plans), replicas=3, processes=processes, spool=spool)
+        assert bool(result.log.requests) == bool(result.log.tools) == (spool is None)
+        write(result, writer)
+        writer.finish({"stopped": ""})
+    names = sorted(p.name for p in (tmp_path / "held" / "run").iterdir() if p.name != "manifest.json")
+    assert {"chunks.bin", "pulse.jsonl", "records.jsonl", "sessions.jsonl", "tools.jsonl"} <= set(names)
+    for name in names:
+        assert (tmp_path / "held/run" / name).read_bytes() == (tmp_path / "spooled/run" / name).read_bytes(), name
+    requests = [each["request"] for each in lines(tmp_path / "spooled/run/records.jsonl")]
+    assert requests == list(range(len(requests))) and len(requests) > 50
+
+
 def test_a_virtual_run_from_the_command_line(tmp_path: Path) -> None:
     process = start(tmp_path, "--out", "out", "--replicas", "2")
     said, _ = process.communicate(timeout=110)
@@ -102,6 +122,7 @@ def test_a_virtual_run_from_the_command_line(tmp_path: Path) -> None:
     records = lines(tmp_path / "out" / "records.jsonl")
     assert len(records) == 64 and {r["outcome"] for r in records} == {"ok"}
     assert len({r["session"] for r in records}) == 64 and len({r["slot"] for r in records}) == 16
+    assert not [p.name for p in (tmp_path / "out").iterdir() if p.name.startswith(".")], "nothing is left of the spool"
 
 
 def test_ctrl_c_ends_with_130_and_a_folder_that_reports(tmp_path: Path) -> None:
