@@ -9,9 +9,9 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import active_children, get_context
 from pathlib import Path
@@ -26,7 +26,7 @@ from simulator.drive.commands import CommandRunner, ShellRunner
 from simulator.drive.toolbox import Toolbox
 from simulator.drive.workspace import Repository
 from simulator.drive.zygote import ZygoteRunner
-from simulator.errors import SimError
+from simulator.errors import Interrupted, SimError
 from simulator.store.plans import (
     PlanFolder,
     PlannedSession,
@@ -42,6 +42,7 @@ from simulator.tasks import catalog, pace
 from simulator.tasks.breadth import planned_as, planned_slots
 from simulator.tasks.mix import SessionSpec, draw, needed_s
 from simulator.tasks.recording import Terms, record, shown_dir
+from simulator.virtual.children import ignore, unheard
 
 KEEP = 6
 #: parts of a scenario that do not change what is planned
@@ -65,13 +66,32 @@ Progress = Callable[[int, int], None]
 
 def plan(scenario: Scenario, model: str, progress: Progress) -> PlanFolder:
     """All sessions of a run, ready. progress(done, expected) is called as they get ready. SimError when one cannot be
-    made."""
+    made, Interrupted by Ctrl-C or a kind kill."""
     planning = Planning(scenario, model, progress)
     try:
-        planning.wait()
-    finally:
+        with _kind(planning.abandon):
+            planning.wait()
+    except BaseException:
         planning.close()
+        if planning.abandoned:
+            raise Interrupted("interrupted while planning; nothing was written") from None
+        raise
+    planning.close()
     return planning.folder
+
+
+@contextmanager
+def _kind(end: Callable[[], None]) -> Iterator[None]:
+    """Ctrl-C and kind kills call `end` instead of ending this process, whose workers would live on for a while, or its
+    wait for a thread, which Python 3.11 takes for dead once that is interrupted."""
+    main = threading.current_thread() is threading.main_thread()
+    names = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if main else ()
+    before = {name: signal.signal(name, lambda _number, _frame: end()) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
 
 
 class Planning:
@@ -169,7 +189,8 @@ class Planning:
         needed, new = needed_s(scenario), range(planned, self._slots)
         covered, given, firsts = dict.fromkeys(new, 0.0), dict.fromkeys(new, 1), 0
         with ProcessPoolExecutor(os.cpu_count() or 2, get_context("spawn"), _start_worker, (job,)) as pool:
-            waiting: set[Future[PlannedSession]] = {pool.submit(_plan_one, draw(scenario, slot, 0)) for slot in new}
+            with unheard():  # a worker is started with a task
+                waiting: set[Future[PlannedSession]] = {pool.submit(_plan_one, draw(scenario, slot, 0)) for slot in new}
             try:
                 while waiting:
                     done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
@@ -228,7 +249,7 @@ _worker: _Worker | None = None  # one a planning process, set by its initializer
 
 def _start_worker(job: _Job) -> None:
     global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends its workers
+    ignore()  # Ctrl-C is for the parent, which then ends its workers
     _end_with_parent()
     with suppress(OSError):
         os.nice(10)  # what is already running goes first

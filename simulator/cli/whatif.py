@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -25,6 +24,7 @@ from simulator.errors import Interrupted, UsageError
 from simulator.store.manifest import write_json, write_whole
 from simulator.view.whatif import Answer, markdown, table
 from simulator.virtual.calibration import Errors, checked
+from simulator.virtual.children import ignore, unheard
 from simulator.virtual.simulate import check
 from simulator.virtual.whatif import Cell, cell, verdict
 
@@ -135,14 +135,15 @@ def _cells(scenario: Scenario, engines: dict[str, EngineParams], counts: Sequenc
             (Path(kept) / str(size)).write_bytes(pickle.dumps(scripts(folder, max(counts), size)))
         tasks = [(scenario, name, engines[name], n, window_s, kept) for n in counts for name in engines]
         with _pool(min(len(tasks), os.cpu_count() or 1)) as pool:
-            waiting = {pool.submit(_cell, *task): n for n, task in enumerate(tasks)}
+            with unheard():  # a worker is started with a task
+                waiting = {pool.submit(_cell, *task): n for n, task in enumerate(tasks)}
             done = {waiting[future]: _told(future, len(waiting)) for future in as_completed(waiting)}
     return [done[n] for n in range(len(tasks))]
 
 
 @contextmanager
 def _pool(size: int) -> Iterator[ProcessPoolExecutor]:
-    pool = ProcessPoolExecutor(size, get_context("spawn"), _start)
+    pool = ProcessPoolExecutor(size, get_context("spawn"), ignore)
     try:
         yield pool
         pool.shutdown()
@@ -153,10 +154,6 @@ def _pool(size: int) -> Iterator[ProcessPoolExecutor]:
         if isinstance(error, KeyboardInterrupt):
             raise Interrupted("interrupted; nothing was written") from None
         raise
-
-
-def _start() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends its workers
 
 
 def _cell(scenario: Scenario, name: str, params: EngineParams, agents: int, window_s: float, kept: str) -> Cell:

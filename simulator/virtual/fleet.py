@@ -13,6 +13,7 @@ from typing import Any
 from simulator.core.scenario import Scenario
 from simulator.engine.embedded.config import EngineParams
 from simulator.errors import SimError
+from simulator.virtual.children import ignore, unheard
 from simulator.virtual.script import Script
 from simulator.virtual.shard import Shard, Share
 
@@ -32,7 +33,8 @@ class Fleet:
             ours, theirs = context.Pipe()
             task = (scenario, params, scripts, Share(first, processes, replicas), spool)
             worker = context.Process(target=_serve, args=(theirs, self._stop, task), daemon=True)
-            worker.start()
+            with unheard():
+                worker.start()
             theirs.close()
             self._pipes.append(ours)
             self._workers.append(worker)
@@ -72,14 +74,14 @@ class Fleet:
         for pipe in self._pipes:
             pipe.close()
         for worker in self._workers:
-            worker.terminate()
+            worker.kill()
             worker.join()
 
 
 def _serve(
     pipe: Connection, stop: Event, task: tuple[Scenario, EngineParams, Sequence[Sequence[Script]], Share, Path | None]
 ) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then says so
+    ignore(signal.SIGTERM, signal.SIGHUP)  # they are for the parent, which then says so
     try:
         scenario, params, scripts, share, spool = task
         shard = Shard(scenario, params, scripts, share, lambda _now_s: stop.is_set(), spool)

@@ -125,19 +125,19 @@ class Shard:
         return self._now_s
 
     def fixed(self, start_s: float, limit_s: float) -> float:
-        """The synthetic traffic, from start_s on; when it was over."""
+        """The synthetic traffic, from start_s on; when it was over. Engines beyond the requests at once get none."""
         block = self._scenario.synthetic
         assert block is not None and block.concurrency is not None
         self._run(start_s, lambda _engine: True)
-        n = self._share.replicas
+        n = min(self._share.replicas, block.concurrency, block.requests)
         for number, engine in zip(self._share.engines, self._engines, strict=True):
             if block.reset_caches:
                 engine.stage.replica.reset()
             engine.fixed = Fixed(
                 engine.agenda, self._log, engine.stage.replica, input_tok=block.input_tok, output_tok=block.output_tok,
                 requests=_dealt(block.requests, n, number), at_once=_dealt(block.concurrency, n, number),
-                first=sum(_dealt(block.requests, n, k) for k in range(number)),
-                place=sum(_dealt(block.concurrency, n, k) for k in range(number)),
+                first=sum(_dealt(block.requests, n, k) for k in range(min(number, n))),
+                place=sum(_dealt(block.concurrency, n, k) for k in range(min(number, n))),
             )  # fmt: skip
         self._run(limit_s, lambda engine: not engine.fixed_over)
         for engine in self._engines:
@@ -183,5 +183,7 @@ def _part(rate: float | None, parts: int) -> float | None:
 
 
 def _dealt(whole: int, parts: int, number: int) -> int:
-    """What the number-th of `parts` gets of `whole`, dealt out evenly."""
+    """What the number-th of `parts` gets of `whole`, dealt out evenly; nothing past the last part."""
+    if number >= parts:
+        return 0
     return whole // parts + int(number < whole % parts)

@@ -85,7 +85,7 @@ def check(scenario: Scenario, params: EngineParams, replicas: int) -> None:
         return
     if block.arrival.kind != "closed" or block.concurrency is None:
         raise UsageError("`synthetic.arrival`: virtual time plays closed loops only; run this one in real time")
-    if replicas > min(block.requests, block.concurrency):
+    if not scenario.sessions and replicas > min(block.requests, block.concurrency):
         raise UsageError(f"--replicas {replicas}: more engines than the {block.concurrency} synthetic requests at once")
     if block.input_tok + block.output_tok > params.max_model_len:
         raise UsageError(

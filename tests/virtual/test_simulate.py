@@ -106,6 +106,15 @@ def test_the_same_seed_gives_the_same_records_on_any_number_of_processes(replica
     assert pulses(results[0]) == pulses(results[2])
 
 
+def test_engines_beyond_the_synthetic_requests_at_once_stay_idle() -> None:
+    plans = [plan(f"s{n:04d}") for n in range(5)]
+    block = SYNTHETIC | {"concurrency": 3, "requests": 10}
+    sent = rows(simulate(scenario(5, synthetic=block), PARAMS, scripts(plans), replicas=5))
+    synthetic = [r for r in sent if r["kind"] == "synthetic"]
+    assert len({r["session"] for r in synthetic}) == len(synthetic) == 10
+    assert {r["slot"] for r in synthetic} == {0, 1, 2} and {r["outcome"] for r in synthetic} == {"ok"}
+
+
 def test_another_seed_draws_other_lengths_of_drafts() -> None:
     plans = [plan(f"s{n:04d}", output_tok=60) for n in range(3)]
     one, two = (rows(simulate(scenario(3, seed=seed), PARAMS, scripts(plans))) for seed in (1, 2))
@@ -162,7 +171,7 @@ def test_a_thousand_agents_on_thirty_engines_take_seconds() -> None:
         ({}, 4, "more engines than the scenario's 3 sessions"),
         ({"context_window_tok": 200_000}, 1, "--set context_window_tok=131072"),
         ({"synthetic": {"input_tok": 131_000, "output_tok": 600}}, 1, "max_model_len 131072"),
-        ({"synthetic": {"requests": 2}}, 3, "synthetic requests at once"),
+        ({"sessions": 0, "synthetic": {"requests": 2}}, 3, "synthetic requests at once"),
         (
             {"arrival": {"kind": "poisson", "sessions_per_s": 1.0}, "refill": False, "window_s": 5},
             1,
@@ -172,4 +181,4 @@ def test_a_thousand_agents_on_thirty_engines_take_seconds() -> None:
 )
 def test_what_cannot_be_played_is_told_in_a_sentence(changes: dict[str, Any], replicas: int, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        simulate(scenario(3, **changes), PARAMS, [], replicas=replicas)
+        simulate(scenario(**{"sessions": 3} | changes), PARAMS, [], replicas=replicas)

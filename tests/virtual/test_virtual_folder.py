@@ -140,6 +140,29 @@ def test_ctrl_c_ends_with_130_and_a_folder_that_reports(tmp_path: Path) -> None:
     assert orjson.loads((tmp_path / "out" / "manifest.json").read_bytes())["stopped"] == "interrupted"
 
 
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_to_all_processes_while_planning_is_one_sentence(name: str, tmp_path: Path) -> None:
+    (tmp_path / "agents.yaml").write_text("name: a\nsessions: 40\nrefill: false\nwindow_s: null\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "simulator.cli.main", "run", "agents.yaml", "--virtual", "--plain", "--out", "out"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("cache/agent-sim/plans/*")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.7)  # workers start
+    os.killpg(process.pid, getattr(signal, name))
+    said, _ = process.communicate(timeout=60)
+    told = [line for line in said.splitlines() if "planning sessions" not in line and line]
+    assert (process.returncode, told) == (130, ["sim: interrupted while planning; nothing was written"]), said
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
