@@ -60,6 +60,7 @@ PLANNERS = (
     "core/task.py",
     "core/template.py",
     "store/plans.py",
+    "virtual/children.py",
 )
 Progress = Callable[[int, int], None]
 
