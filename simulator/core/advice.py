@@ -216,8 +216,7 @@ def _sessions(part: dict[str, Any]) -> Iterator[dict[str, str]]:
 
 def _front_end(kind: str, limit: dict[str, Any]) -> Iterator[dict[str, str]]:
     if FRONT_END in limit["past"]:
-        told = [reason for reason in limit["reasons"] if "front" in reason]
-        yield warning("front_end_backlog", f"{kind}: {'; '.join(told)}")
+        yield warning("front_end_backlog", f"{kind}: {'; '.join(limit['by_place'][FRONT_END])}")
 
 
 def _engine(kind: str, engine: dict[str, Any] | None, part: dict[str, Any]) -> Iterator[dict[str, str]]:

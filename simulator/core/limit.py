@@ -41,9 +41,10 @@ class Signs:
 
 
 def limit(signs: Signs) -> dict[str, Any]:
-    """{where, past, reasons, figures}. where: one of "client", "engine front end", "engine", "none" (nothing queues:
+    """{where, past, by_place, reasons, figures}. where: one of "client", "engine front end", "engine", "none" (nothing queues:
     latency is the engine's own speed at this load) and "unknown". past: all places past their limits, nearest to the
-    client first. reasons: a sentence for each sign; figures: the numbers that were judged."""
+    client first; by_place: their signs, a sentence each. reasons: the sentences in order; figures: the numbers that were
+    judged."""
     found = [(CLIENT, list(signs.client or ())), (FRONT_END, _front_end(signs)), (ENGINE, _engine(signs))]
     past = [place for place, reasons in found if reasons]
     missing = _missing(signs)
@@ -58,7 +59,8 @@ def limit(signs: Signs) -> dict[str, Any]:
         reasons = [*missing, *reasons]
     elif where == NONE:
         reasons = [_at_ease(signs)]
-    return {"where": where, "past": past, "reasons": reasons, "figures": _figures(signs)}
+    by_place = {place: told for place, told in found if told}
+    return {"where": where, "past": past, "by_place": by_place, "reasons": reasons, "figures": _figures(signs)}
 
 
 def _missing(signs: Signs) -> list[str]:

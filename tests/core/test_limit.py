@@ -50,6 +50,7 @@ def test_where(change: dict[str, object], where: str, past: list[str], told: str
     found = limit(replace(WELL, **change))  # type: ignore[arg-type]
     assert (found["where"], found["past"]) == (where, past)
     assert told in " ".join(found["reasons"])
+    assert list(found["by_place"]) == past and all(all(reasons) and reasons for reasons in found["by_place"].values())
 
 
 def test_the_reasons_start_with_the_place() -> None:
