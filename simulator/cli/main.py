@@ -61,7 +61,7 @@ def run(
     procs: Annotated[int | None, typer.Option(help="Client processes; default: by an estimate of the load.")] = None,
     virtual: Annotated[bool, typer.Option("--virtual", help="Virtual time: emulated, no HTTP, no waiting.")] = False,
     engine_params: Annotated[
-        str | None, typer.Option(help="With --virtual: settings file or shipped name, as top.")
+        str | None, typer.Option(help="The emulated engine's settings: a file, or a shipped name such as top.")
     ] = None,
     replicas: Annotated[int | None, typer.Option(help="With --virtual: engines that share the sessions.")] = None,
     faults: Annotated[Path | None, typer.Option(help="Fault schedule for the embedded engine, YAML.")] = None,
@@ -70,15 +70,28 @@ def run(
     from simulator.cli.run import Options, Virtual
     from simulator.cli.run import main as run_main
 
-    if not virtual and (engine_params is not None or replicas is not None):
-        raise UsageError("--engine-params and --replicas belong to --virtual; give that too")
-    chosen = None
-    if virtual:
-        chosen = Virtual(_settings_file(engine_params), 1 if replicas is None else replicas)
-    overrides = tuple(set_ or ())
+    if not virtual and replicas is not None:
+        raise UsageError("--replicas belongs to --virtual; give that too")
+    settings = _settings_file(engine_params)
+    chosen = Virtual(settings, 1 if replicas is None else replicas) if virtual else None
     raise typer.Exit(
         run_main(
-            Options(scenario, endpoint, model, engine, out, seed, label, plain, keep, overrides, chosen, faults, procs)
+            Options(
+                scenario=scenario,
+                endpoint=endpoint,
+                model=model,
+                engine=engine,
+                out=out,
+                seed=seed,
+                label=label,
+                plain=plain,
+                keep=keep,
+                overrides=tuple(set_ or ()),
+                virtual=chosen,
+                faults=faults,
+                procs=procs,
+                settings=settings,
+            )
         )
     )
 
@@ -109,7 +122,7 @@ def saturate(
     procs: Annotated[int | None, typer.Option(help="Client processes; default: by an estimate of each load.")] = None,
     virtual: Annotated[bool, typer.Option("--virtual", help="Virtual time: emulated, no HTTP, no waiting.")] = False,
     engine_params: Annotated[
-        str | None, typer.Option(help="With --virtual: settings file or shipped name, as top.")
+        str | None, typer.Option(help="The emulated engine's settings: a file, or a shipped name such as top.")
     ] = None,
 ) -> None:
     """Find the largest number of agents (or sessions a second) that meets objectives."""
@@ -117,8 +130,7 @@ def saturate(
     from simulator.cli.saturate import Search
     from simulator.cli.saturate import main as saturate_main
 
-    if not virtual and engine_params is not None:
-        raise UsageError("--engine-params belongs to --virtual; give that too")
+    settings = _settings_file(engine_params)
     options = Options(
         scenario=scenario,
         endpoint=endpoint,
@@ -130,8 +142,9 @@ def saturate(
         plain=True,
         keep=False,
         overrides=tuple(set_ or ()),
-        virtual=Virtual(_settings_file(engine_params), 1) if virtual else None,
+        virtual=Virtual(settings, 1) if virtual else None,
         procs=procs,
+        settings=settings,
     )
     raise typer.Exit(saturate_main(options, Search(slo, low, high, rate, window)))
 

@@ -58,6 +58,7 @@ class Options:
     virtual: Virtual | None = None
     faults: Path | None = None
     procs: int | None = None
+    settings: Path | None = None
 
 
 def main(options: Options) -> int:
@@ -113,7 +114,7 @@ async def _measure(
     options: Options, scenario: Scenario, text: str, out: Path, log: Path, procs: Procs
 ) -> tuple[Target, Ending]:
     asked = options.endpoint, options.model, options.engine
-    async with open_target(scenario, *asked, log, options.faults) as target:
+    async with open_target(scenario, *asked, log, options.faults, options.settings) as target:
         print(procs, flush=True)
         planning = await _planning(scenario, target, options.plain) if scenario.sessions else None
         try:

@@ -128,7 +128,7 @@ async def _target(options: Options, base: Scenario) -> AsyncIterator[Target]:
     with tempfile.TemporaryDirectory(prefix="sim-engine-") as folder:
         log = Path(folder) / "engine.log"
         asked = options.endpoint, options.model, options.engine
-        async with open_target(base, *asked, log, options.faults) as target:
+        async with open_target(base, *asked, log, options.faults, options.settings) as target:
             yield target
 
 

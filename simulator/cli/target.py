@@ -39,19 +39,23 @@ class Target:
 @asynccontextmanager
 async def open_target(
     scenario: Scenario, endpoint: str | None, model: str | None, engine: str | None, log: Path,
-    faults: Path | None = None,
+    faults: Path | None = None, settings: Path | None = None,
 ) -> AsyncIterator[Target]:  # fmt: skip
     """The server to measure: the one that was named, or an embedded engine of our own, stopped at the end. faults: what
-    the latter does wrong on purpose."""
+    the latter does wrong on purpose; settings: its file, None for the default."""
     url = endpoint or (scenario.endpoint.url if scenario.endpoint and not engine else None)
     if url is None:
         log.parent.mkdir(parents=True, exist_ok=True)
-        own = await start_embedded(None, log, seed=scenario.seed, faults=faults)
+        own = await start_embedded(settings, log, seed=scenario.seed, faults=faults)
         try:
             yield Target(own.base_url, own.model, "", "emulated", own.identity(), scenario.request_timeout_s)
         finally:
             await own.stop()
         return
+    if settings is not None:
+        raise UsageError(
+            f"--engine-params is for the embedded engine, not for {mask_url(url)}; leave one of the two out"
+        )
     if faults is not None:
         raise UsageError(f"--faults is for the embedded engine, not for {mask_url(url)}; leave one of the two out")
     key_env = scenario.endpoint.api_key_env if scenario.endpoint else "OPENAI_API_KEY"

@@ -41,10 +41,10 @@ class Signs:
 
 
 def limit(signs: Signs) -> dict[str, Any]:
-    """{where, past, by_place, reasons, figures}. where: one of "client", "engine front end", "engine", "none" (nothing queues:
-    latency is the engine's own speed at this load) and "unknown". past: all places past their limits, nearest to the
-    client first; by_place: their signs, a sentence each. reasons: the sentences in order; figures: the numbers that were
-    judged."""
+    """{where, past, by_place, reasons, figures}. where: one of "client", "engine front end", "engine", "none" (nothing
+    queues: latency is the engine's own speed at this load) and "unknown". past: all places past their limits, nearest
+    to the client first; by_place: their signs, a sentence each. reasons: the sentences in order; figures: the numbers
+    that were judged."""
     found = [(CLIENT, list(signs.client or ())), (FRONT_END, _front_end(signs)), (ENGINE, _engine(signs))]
     past = [place for place, reasons in found if reasons]
     missing = _missing(signs)

@@ -217,7 +217,10 @@ def test_each_warning_has_its_occasion(code: str, some: list[Reply], parts: dict
     summary = summarise(run_of(*some, **{"windows": WINDOW, "pulses": PULSES, **parts}))
     found = {w["code"]: w for w in summary["warnings"]}
     assert code in found
-    assert found[code]["what"].rstrip(": ") == found[code]["what"] and (found[code]["why"], found[code]["cure"]) == REASONS[code]
+    assert (
+        found[code]["what"].rstrip(": ") == found[code]["what"]
+        and (found[code]["why"], found[code]["cure"]) == REASONS[code]
+    )
     assert_plain(summary)
 
 
