@@ -45,7 +45,8 @@ class Cell:
 class Verdict:
     """Of one number of agents. best: the engine with the most; gap: its share above the next one, None without one;
     mark: "clear", the gap is larger than every error of the calibration; "leaning", larger than those of the figures
-    that were fitted to; "close", smaller; "uncalibrated", nothing was measured; "alone", nothing to compare."""
+    that were fitted to; "close", smaller; "uncalibrated", nothing was measured; "alone", nothing to compare; "none", no request of any
+    met the objectives."""
 
     agents: int
     best: str
@@ -53,6 +54,8 @@ class Verdict:
     mark: str
 
     def told(self) -> str:
+        if self.mark == "none":
+            return "none meets the objectives"
         if self.gap is None:
             return self.best or "none runs"
         gap = f"{100 * self.gap:.1f} %"
@@ -102,6 +105,8 @@ def verdict(cells: Sequence[Cell], errors: Errors, *, by_goodput: bool) -> Verdi
     if len(ran) < 2:
         return Verdict(agents, ran[0].engine if ran else "", None, "alone")
     first, second = (c.worth(by_goodput=by_goodput) for c in ran[:2])
+    if by_goodput and not first:
+        return Verdict(agents, "", None, "none")
     gap = first / second - 1 if second else 1.0 if first else 0.0
     return Verdict(agents, ran[0].engine, gap, _mark(gap, errors))
 

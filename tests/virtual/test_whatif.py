@@ -67,6 +67,8 @@ def test_who_wins_without_a_rival_or_by_goodput() -> None:
     assert verdict([idle], errors, by_goodput=False).told() == "none runs"
     good = [Cell("a", 8, room, 100.0, goodput_requests_s=2.0), Cell("b", 8, room, 104.0, goodput_requests_s=1.0)]
     assert verdict(good, errors, by_goodput=True).best == "a"
+    bad = [Cell(name, 8, room, 100.0, goodput_requests_s=0.0) for name in "ab"]
+    assert verdict(bad, errors, by_goodput=True).told() == "none meets the objectives"
 
 
 def test_memory_says_what_does_not_fit_with_its_figures() -> None:
