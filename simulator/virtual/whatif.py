@@ -45,8 +45,8 @@ class Cell:
 class Verdict:
     """Of one number of agents. best: the engine with the most; gap: its share above the next one, None without one;
     mark: "clear", the gap is larger than every error of the calibration; "leaning", larger than those of the figures
-    that were fitted to; "close", smaller; "uncalibrated", nothing was measured; "alone", nothing to compare; "none", no request of any
-    met the objectives."""
+    that were fitted to; "close", smaller; "uncalibrated", nothing was measured; "alone", nothing to compare; "none",
+    no request of any met the objectives."""
 
     agents: int
     best: str
