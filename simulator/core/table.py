@@ -33,7 +33,8 @@ class Text:
 
     def among(self, *wanted: str) -> Mask:
         """True where the text is one of `wanted`; shape (n,)."""
-        hit = np.array([name in wanted for name in self.names] or [False], dtype=np.bool_)
+        sought = frozenset(wanted)  # a group's sessions may be thousands
+        hit = np.array([name in sought for name in self.names] or [False], dtype=np.bool_)
         return hit[self.codes] if len(self.codes) else np.zeros(0, dtype=np.bool_)
 
     def at(self, row: int) -> str:
