@@ -193,7 +193,7 @@ def whatif(
         list[str] | None, typer.Option(help="Engine settings: a shipped name, such as top or baseline, or a file.")
     ] = None,
     agents: Annotated[str, typer.Option(help="Numbers of agents.")] = "8,32,128,512",
-    slo: Annotated[str | None, typer.Option(help="ttft_s=5,tpot_s=0.05; default: the scenario's.")] = None,
+    slo: Annotated[str | None, typer.Option(help="ttft_p95<5s or ttft_s=5; default: the scenario's.")] = None,
     minutes: Annotated[float, typer.Option(help="Simulated minutes that are measured, in each cell.")] = 5.0,
     out: Annotated[Path | None, typer.Option(help="New folder for whatif.md and whatif.json.")] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. seed=8.")] = None,

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
+from simulator.cli.screen import whole_lines
 from simulator.core.summary import summarise
 from simulator.errors import UsageError
 from simulator.store.folder import Run, RunFolder
@@ -27,22 +26,31 @@ STOPPED = {
 
 
 def main(folder: Path) -> int:
-    write_report(folder, show=True)
+    folded = write_report(folder, show=True)
+    if folded:
+        print(f"report: {folder / 'report.md'}, folded from the records with {folder / 'summary.json'}")
+    else:
+        print(
+            f"report: {folder / 'report.md'}, from {folder / 'summary.json'} as it was folded before: without {CHUNKS} "
+            "a new fold would know less"
+        )
     return 0
 
 
-def write_report(folder: Path, *, show: bool) -> None:
-    """The files are replaced whole. A published run, which keeps no chunks, is shown as it was folded then."""
+def write_report(folder: Path, *, show: bool) -> bool:
+    """Whether the records were folded. The files are replaced whole. A published run, which keeps no chunks, is told as
+    it was folded then."""
     run = RunFolder.open(folder)
     kept = run.summary
-    if kept is not None and not (folder / CHUNKS).exists():
-        summary = kept
-    else:
-        summary = _fold(run, folder)
+    folds = kept is None or any((folder / name).exists() for name in (CHUNKS, f"{CHUNKS}.gz"))
+    summary = _fold(run, folder) if folds or kept is None else kept
+    if folds:
         run.write_summary(summary)
+    if folds or not (folder / "report.md").exists():
         run.write_report(report(summary, run.manifest))
     if show:
-        Console().print(final(summary, run.manifest))
+        whole_lines().print(final(summary, run.manifest))
+    return folds
 
 
 def _fold(run: Run, folder: Path) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import os
 import shutil
 import sys
@@ -145,11 +146,24 @@ def read_scenario(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        near = sorted(p.name for p in Path("scenarios").glob("*.yaml"))
-        hint = f"; scenarios/ has {', '.join(near)}" if near else ""
-        raise UsageError(f"{path}: no such scenario file{hint}") from None
+        raise UsageError(f"{path}: no such scenario file{_meant(path)}") from None
+    except IsADirectoryError:
+        found = sorted(path.glob("*.yaml"))
+        hint = f", for example {found[0]}" if found else ""
+        raise UsageError(f"{path} is a folder; give a file in it{hint}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read as UTF-8 text: {error}") from None
+
+
+def _meant(path: Path) -> str:
+    """A scenario of that name, or of nearly that name, beside it or below scenarios/; else what there is."""
+    places = dict.fromkeys((path.parent, Path("scenarios")))
+    there = {file.stem: file for place in places for file in sorted(place.glob("*.yaml"), reverse=True)}
+    near = difflib.get_close_matches(path.stem, there, n=1)
+    if near:
+        return f"; did you mean {there[near[0]]}?"
+    shipped = sorted(file.name for file in Path("scenarios").glob("*.yaml"))
+    return f"; scenarios/ has {', '.join(shipped)}" if shipped else ""
 
 
 def with_options(scenario: Scenario, options: Options) -> Scenario:

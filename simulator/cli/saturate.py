@@ -48,10 +48,10 @@ def main(options: Options, search: Search) -> int:
     text = read_scenario(options.scenario)
     scenario = with_traces(parse(text, str(options.scenario), options.overrides), options.scenario)
     scenario = with_options(scenario, options)
+    asked = loads(scenario, rate=search.rate, window_s=search.window_s)
     objectives = _objectives(search.slo, scenario)
     if search.rate and options.virtual is not None:
         raise UsageError("--rate and --virtual exclude each other: virtual time plays closed loops only")
-    asked = loads(scenario, rate=search.rate, window_s=search.window_s)
     span = _span(search, asked.base, tries=2 if options.virtual is None else 1)
     asked.slots(span.high)  # too many sessions to plan are told now
     out = options.out or fresh_folder(f"{scenario.name}-saturate")

@@ -12,6 +12,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 PLAIN_EVERY_S = 3.0
+#: cells, more than any line has
+UNCUT = 10_000
+
+
+def whole_lines() -> Console:
+    """Standard output: as wide as its terminal; into a pipe or a file no line is cut or broken."""
+    console = Console()
+    return console if console.is_terminal else Console(width=UNCUT)
 
 
 class PlanningScreen:

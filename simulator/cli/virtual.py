@@ -40,9 +40,15 @@ def main(
     writer = RunFolder.create(out, manifest(target_of(params_path, scenario, replicas)) | facts)
     progress = Progress(plain=plain)
     ending = play(scenario, params, played, replicas, writer, progress)
+    say("folding the records")
     write_report(out, show=True)
     print(f"report: {out / 'report.md'}")
     return 130 if ending["stopped"] == "interrupted" else 3 if ending["failed"] and not ending["answered"] else 0
+
+
+def say(what: str) -> None:
+    """What goes on beside simulating, on standard error."""
+    sys.stderr.write(f"{MARK} {what}\n")
 
 
 def play(
@@ -60,6 +66,7 @@ def play(
             )  # fmt: skip
             if isinstance(progress, Progress):
                 progress.done(result.end_s)
+            say("writing records")
             write(result, writer)
         loads = result.log.loads.values()
         answered, failed = (sum(map(len, each)) for each in ([x.ok_s for x in loads], [x.failed_s for x in loads]))
@@ -76,6 +83,7 @@ def prepare(scenario: Scenario, params: EngineParams, *, plain: bool) -> tuple[l
         return [], {}
     with PlanningScreen(plain=plain, emulated=True) as screen:
         folder = planned(scenario, params.model, screen.progress)
+    say(f"loading {len(folder.sessions)} plans")
     played = scripts(folder, scenario.sessions, params.block_size)
     said = {
         "scripts": sum(map(len, played)),

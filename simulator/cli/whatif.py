@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from multiprocessing import active_children, get_context
 from pathlib import Path
 
-from rich.console import Console
-
-from simulator.cli.screen import PlanningScreen
+from simulator.cli.screen import PlanningScreen, whole_lines
 from simulator.cli.scripts import planned, scripts
+from simulator.core.objective import parse_slo, to_block
 from simulator.core.scenario import Scenario, Slo
 from simulator.core.scenario_file import parse
 from simulator.engine.embedded.config import EngineParams, find_settings, load_params
@@ -34,7 +33,7 @@ MOST_AGENTS = 32_768
 @dataclass(frozen=True, slots=True)
 class Question:
     """engines: names of shipped settings, or files. agents: numbers of agents, "8,32,128". slo: "ttft_s=5,tpot_s=0.05"
-    instead of the scenario's; None, the scenario's."""
+    or "ttft_p95<5s,tpot_p95<50ms" instead of the scenario's; None, the scenario's."""
 
     scenario: Path
     engines: tuple[str, ...]
@@ -71,7 +70,7 @@ def main(question: Question, text: str) -> int:
         checks=checks,
         errors=errors,
     )
-    Console().print(table(answer))
+    whole_lines().print(table(answer))
     if question.out is not None:
         write_json(question.out / "whatif.json", answer.as_json())
         write_whole(question.out / "whatif.md", markdown(answer).encode())
@@ -85,8 +84,16 @@ def _scenario(question: Question, text: str) -> Scenario:
         raise UsageError(f"{question.scenario} has no agents to ask about: its `sessions` is 0")
     if question.slo is None:
         return scenario
+    return scenario.model_copy(update={"slo": Slo(**_limits(question.slo))})
+
+
+def _limits(slo: str) -> dict[str, float]:
+    """By name in a scenario's `slo` block. An objective on the 95th percentile, as `sim saturate` takes it, is the
+    limit for each request."""
+    if "<" in slo or ">" in slo:
+        return to_block(parse_slo(slo))
     stated: dict[str, float] = {}
-    for part in question.slo.split(","):
+    for part in slo.split(","):
         name, equals, value = part.strip().partition("=")
         try:
             limit = float(value)
@@ -94,11 +101,11 @@ def _scenario(question: Question, text: str) -> Scenario:
             limit = 0.0
         if name not in Slo.model_fields or not equals or not 0 < limit < float("inf"):
             raise UsageError(
-                f"--slo {part.strip() or question.slo!r}: write objectives as name=seconds, some of "
-                f"{', '.join(Slo.model_fields)}; for example ttft_s=5,tpot_s=0.05"
+                f"--slo {part.strip() or slo!r}: write objectives as name=seconds, some of "
+                f"{', '.join(Slo.model_fields)}, for example ttft_s=5,tpot_s=0.05; or as ttft_p95<5s,tpot_p95<50ms"
             )
         stated[name] = limit
-    return scenario.model_copy(update={"slo": Slo(**stated)})
+    return stated
 
 
 def _counts(agents: str) -> list[int]:
@@ -137,7 +144,9 @@ def _cells(scenario: Scenario, engines: dict[str, EngineParams], counts: Sequenc
         with _pool(min(len(tasks), os.cpu_count() or 1)) as pool:
             with unheard():  # a worker is started with a task
                 waiting = {pool.submit(_cell, *task): n for n, task in enumerate(tasks)}
-            done = {waiting[future]: _told(future, len(waiting)) for future in as_completed(waiting)}
+            done: dict[int, Cell] = {}
+            for future in as_completed(waiting):
+                done[waiting[future]] = _told(future, len(done) + 1, len(waiting))
     return [done[n] for n in range(len(tasks))]
 
 
@@ -161,8 +170,9 @@ def _cell(scenario: Scenario, name: str, params: EngineParams, agents: int, wind
     return cell(scenario, name, params, played, agents, window_s)
 
 
-def _told(future: Future[Cell], of: int) -> Cell:
+def _told(future: Future[Cell], nth: int, of: int) -> Cell:
     found = future.result()
     speed = "" if found.output_tok_s is None else f", {found.output_tok_s:,.0f} tok/s"
-    sys.stderr.write(f"[EMULATED, virtual time] {found.agents} agents on {found.engine}{speed}; {of} cells in all\n")
+    what = f"{nth} of {of} cells: {found.agents} agents on {found.engine}{speed}"
+    sys.stderr.write(f"[EMULATED, virtual time] {what}\n")
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,11 +91,25 @@ def from_block(slo: Mapping[str, float]) -> tuple[Objective, ...]:
     return tuple(_parse(f"{BLOCK[key]}<{limit:g}s") for key, limit in slo.items() if key in BLOCK)
 
 
+def to_block(objectives: Sequence[Objective]) -> dict[str, float]:
+    """The reverse of from_block. UsageError for an objective that no limit on each single request stands for."""
+    keys = {name: key for key, name in BLOCK.items()}
+    for each in objectives:
+        if each.name not in keys:
+            raise UsageError(
+                f"--slo: {each.name} is no limit for a single request, which goodput counts; use some of "
+                f"{', '.join(f'{name}<...' for name in keys)}"
+            )
+    return {keys[each.name]: each.limit for each in objectives}
+
+
 def _parse(text: str) -> Objective:
     form = _FORM.match(text)
     if form is None:
         raise UsageError(f"--slo: `{text}` is no objective; write METRIC_pNN<LIMIT with a unit, like ttft_p95<2s")
     name, sign, unit = form["name"].lower(), form["sign"], form["unit"]
+    if sign == "=" and name in BLOCK:
+        raise UsageError(f"--slo: `{text}`: objectives read {BLOCK[name]}<{form['number']}s here")
     if sign not in "<>":
         raise UsageError(f"--slo: `{text}`: write < or >, not {sign}")
     try:

@@ -86,7 +86,7 @@ def outcomes(sample: Traffic, sessions: Sequence[Session] | None = None) -> dict
         "stopped": sum(s.outcome == "stopped" for s in ended),
         "verified": sum(s.verified is True for s in done),
         "refuted": sum(s.verified is False for s in done),
-        "per_hour": ratio(float(len(done)), sample.window.length_s / 3600),
+        "per_hour": ratio(float(len(done)), sample.window.length_s / 3600) if sample.window.steady else None,
         "wall_s": describe(np.array(whole, dtype=np.float64)),
         "turns": sum(s.end_turn - s.start_turn for s in ended),
         "edits": sum(s.edits for s in ended),

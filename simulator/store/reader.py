@@ -11,6 +11,7 @@ from typing import IO, Any, TypeVar
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from simulator.core.chunks import Chunks
 from simulator.core.record import EngineSample, Pulse, Request, Session, ToolRun
@@ -56,6 +57,9 @@ class Run:
     @cached_property
     def chunks(self) -> Chunks:
         path = self.path / CHUNKS
+        packed = path.with_name(f"{CHUNKS}.gz")
+        if not path.exists() and packed.exists():
+            return Chunks(_unpacked(packed))
         size = path.stat().st_size // 2 if path.exists() else 0
         if not size:  # an empty file cannot be mapped
             return Chunks(np.zeros(0, dtype=np.uint16))
@@ -182,6 +186,15 @@ class Run:
                 rows, bad = _parse(lines)
                 self._harm(name, bad)
                 yield rows
+
+
+def _unpacked(packed: Path) -> NDArray[np.uint16]:
+    try:
+        with gzip.open(packed) as file:
+            held = file.read()
+    except (OSError, EOFError) as why:
+        raise UsageError(f"{packed} cannot be unpacked: {why}; restore it or remove it") from why
+    return np.frombuffer(held, dtype="<u2", count=len(held) // 2)
 
 
 def _fits(value: Any, kind: str) -> bool:

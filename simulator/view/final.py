@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -18,7 +18,8 @@ from simulator.view.identity import emulation, is_emulated, is_virtual, syntheti
 from simulator.view.report_parts import verified
 from simulator.view.verdict import NO_COMPARISON, WHO, limits
 
-WIDTH = 80
+#: cells of a line before what it says
+LABEL = 11
 SHOWN_WARNINGS = 3
 
 ROWS = (
@@ -31,21 +32,33 @@ ROWS = (
 SPREADS = (("TTFT", "ttft_s"), ("TPOT", "tpot_s"), ("turn latency", "turn_latency_s"))
 
 
+class Hanging:
+    """A line of which what does not fit goes on below, beside its label."""
+
+    def __init__(self, line: Text) -> None:
+        self.line = line
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        label, said = self.line[:LABEL], self.line[LABEL:]
+        for n, part in enumerate(said.wrap(console, max(1, options.max_width - LABEL))):
+            yield Text.assemble(" " * LABEL if n else label, part)
+
+
 def final(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> RenderableType:
-    """A renderable of at most 80 columns. Texts of the run are shown as they are: no markup of theirs is obeyed."""
+    """A renderable for 80 columns or more; what is longer is wrapped and not cut. Texts of the run are shown as they
+    are: no markup of theirs is obeyed."""
     agent, synthetic = summary["agent"], summary["synthetic"]
     parts: list[RenderableType] = []
     if is_emulated(manifest):
         parts.append(Text(f" {emulation(manifest)}: not a GPU ", style="bold white on red"))
-    parts.append(Text(title(manifest), style="bold", overflow="ellipsis", no_wrap=True))
+    parts.append(Text(title(manifest), style="bold"))
     if agent is None and synthetic is None:
         parts.append(Text("No request was recorded."))
     else:
         parts.append(_table(agent, synthetic, synthetic_shape(manifest)))
     if agent is not None:
-        parts += [Text(line) for line in _agent_lines(agent, carried_out=not is_virtual(manifest))]
-    for line in arrival_lines(summary):
-        parts.append(Text(line, overflow="ellipsis", no_wrap=True))
+        parts += [Hanging(Text(line)) for line in _agent_lines(agent, carried_out=not is_virtual(manifest))]
+    parts += [Hanging(Text(line)) for line in arrival_lines(summary)]
     parts += _limits(summary) + _verdict(summary)
     return Group(*parts)
 
@@ -112,11 +125,8 @@ def _limits(summary: Mapping[str, Any]) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for name, where, reasons in limits(summary):
         style = {CLIENT: "bold red", FRONT_END: "yellow"}.get(where, "bold")
-        told = Text.assemble(
-            f"{'limit' if not lines else '':11}{name}: ", (WHO[where], style), f"; {clean(reasons[0])}"
-        )
-        told.truncate(WIDTH, overflow="ellipsis")
-        lines.append(told)
+        told = (WHO[where], style), f"; {clean(reasons[0])}"
+        lines.append(Hanging(Text.assemble(f"{'limit' if not lines else '':{LABEL}}{name}: ", *told)))
     return lines
 
 
@@ -127,9 +137,7 @@ def _verdict(summary: Mapping[str, Any]) -> list[RenderableType]:
     if verdict == "client-limited":
         lines.append(Text(f"           {NO_COMPARISON}", style="bold red"))
     for each in noted[:SHOWN_WARNINGS]:
-        told = Text.assemble(("warning    ", "yellow"), clean(each["what"]))
-        told.truncate(WIDTH, overflow="ellipsis")
-        lines.append(told)
+        lines.append(Hanging(Text.assemble(("warning    ", "yellow"), clean(each["what"]))))
     if len(noted) > SHOWN_WARNINGS:
         lines.append(Text(f"           and {len(noted) - SHOWN_WARNINGS} more in report.md", style="dim"))
     return lines

@@ -23,6 +23,7 @@ from simulator.view.cells import (
 )
 from simulator.view.gauges import Gauges
 from simulator.view.identity import is_emulated, is_virtual, scenario_name
+from simulator.view.left import at_most
 from simulator.view.sparkline import bar, big, grid, sparkline
 from simulator.view.state import LiveState
 from simulator.view.verdict import WHO
@@ -76,7 +77,7 @@ def stage(state: LiveState, now_s: float, width: int, glyphs: Glyphs, notice: st
     ends_s, since_s, expected = state.pulse.get("ends_s"), state.stage_start_s, _expected_requests(state)
     share = None
     if ends_s is not None:
-        right = f" {clock(ends_s - now_s)} left "
+        right = f" {at_most(state)}{clock(ends_s - now_s)} left "
         if since_s is not None and ends_s > since_s:
             share = (now_s - since_s) / (ends_s - since_s)
     elif expected:

@@ -12,15 +12,20 @@ LEAST_SHARE = 0.05
 
 
 def left(state: LiveState, now_s: float) -> str:
-    """`1:48 left` when the stage's end is known, `about 1:48 left` when it is reckoned from the stage's pace so far, ""
-    when neither can be said."""
+    """`1:48 left` when the stage's end is known (`at most`, of a drain), `about 1:48 left` when it is reckoned from the
+    stage's pace so far, "" when neither can be said."""
     ends_s, since_s = state.pulse.get("ends_s"), state.stage_start_s
     if ends_s is not None:
-        return f"{clock(ends_s - now_s)} left"
+        return f"{at_most(state)}{clock(ends_s - now_s)} left"
     share = _share(state)
     if share is None or since_s is None or share < LEAST_SHARE or now_s <= since_s:
         return ""
     return f"about {clock((now_s - since_s) * (1 - min(1.0, share)) / share)} left"
+
+
+def at_most(state: LiveState) -> str:
+    """A drain ends with the last reply, long before its limit as a rule."""
+    return "at most " if state.stage == "drain" else ""
 
 
 def _share(state: LiveState) -> float | None:

@@ -11,7 +11,7 @@ from rich.table import Table
 from simulator.core.objective import Objective
 from simulator.core.probe import Probe
 from simulator.core.saturation import MET, MISSED, Verdict
-from simulator.view.format import DASH, bar, cell, count, digits, measure
+from simulator.view.format import DASH, against, bar, cell, count, digits, measure
 from simulator.view.identity import EMULATED
 
 MARK = {MET: "met", MISSED: "MISSED"}
@@ -49,8 +49,8 @@ def limits(objectives: Sequence[Objective]) -> str:
 
 def probe_line(probe: Probe, found: Found) -> str:
     """`16 agents  1,204 tok/s  ttft_p95 412 ms  tpot_p95 8.10 ms  met`."""
-    units = {o.name: o.unit for o in found.objectives}
-    figures = [f"{name} {measure(value, units[name])}" for name, value in probe.values.items()]
+    asked = {o.name: o for o in found.objectives}
+    figures = [f"{name} {against(value, asked[name].limit, asked[name].unit)}" for name, value in probe.values.items()]
     outcome = MARK.get(probe.outcome, probe.outcome) + (f" ({probe.why})" if probe.why else "")
     return "  ".join(
         [f"{found.load(probe.point):>14}", f"{measure(probe.output_tok_s, 'tok/s'):>12}", *figures, outcome]
@@ -151,11 +151,10 @@ def _heads(found: Found) -> list[str]:
 
 
 def _row(probe: Probe, found: Found) -> list[str]:
-    units = {o.name: o.unit for o in found.objectives}
     share = None if probe.output_tok_s is None or found.rate else probe.output_tok_s / probe.point
     if found.rate and probe.output_tok_s is not None and probe.in_flight:
         share = probe.output_tok_s / probe.in_flight
-    figures = [measure(probe.values.get(name), unit) for name, unit in units.items()]
+    figures = [against(probe.values.get(o.name), o.limit, o.unit) for o in found.objectives]
     point = f"{probe.point:.4g}" if found.rate else count(probe.point)
     outcome = MARK.get(probe.outcome, "void")
     return [point, digits(probe.output_tok_s), digits(share), digits(probe.in_flight), *figures, outcome,

@@ -15,13 +15,14 @@ from simulator.view.format import count, digits, duration, percent
 
 MARK = "EMULATED ENGINE, VIRTUAL TIME"
 HEADS = ("agents", "engine", "output tok/s", "TTFT p95", "TPOT p95", "goodput", "cached", "memory", "best")
-SHORT_HEADS = ("agents", "engine", "tok/s", "TTFT p95", "TPOT p95", "good", "cached", "GiB of")
+SHORT_HEADS = ("agents", "engine", "tok/s", "TTFT p95", "TPOT p95", "goodput", "cached", "needs/has GiB")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """rows: the cells of each number of agents (virtual.whatif.Cell); verdicts: one a row of them; checks: figures of
-    real engines that the model was held against (virtual.calibration.Checked); errors: the largest of them."""
+    real engines that the model was held against (virtual.calibration.Checked); errors: the largest of them, and of
+    ratios between them (virtual.calibration.Errors)."""
 
     scenario: str
     seed: int
@@ -40,6 +41,7 @@ class Answer:
             "seed": self.seed,
             "minutes": self.minutes,
             "slo": dict(self.slo),
+            "errors": asdict(self.errors),
             "calibration": [{**asdict(each), "error": each.error} for each in self.checks],
             "cells": [{**asdict(each), "fits": each.memory.fits} for row in self.rows for each in row],
             "verdicts": [{**asdict(each), "told": each.told()} for each in self.verdicts],
@@ -102,12 +104,12 @@ def notes(answer: Answer) -> list[str]:
     )
     unseen = [abs(each.error) for each in answer.checks if each.agents and not each.fitted]
     held_out = f" Of agents on engines that were not fitted to: at most {percent(max(unseen))} off." if unseen else ""
-    fitted, every = (percent(each) for each in (answer.errors.fitted, answer.errors.all))
+    ratios, every = (percent(each) for each in (answer.errors.ratios, answer.errors.all))
     by = "requests a second that meet the objectives" if answer.slo else "output tokens a second"
     return [
         f"Model against measured: {held or 'nothing was measured of this hardware'}.{held_out}",
         f"best: by {by}. Called when the gap is above the model's largest error ({every}); 'leans' when it is only "
-        f"above that of the figures that were fitted to ({fitted}).",
+        f"above the largest error of ratios between engines that were not fitted to ({ratios}).",
         "memory: all agents' histories at their mean length, so that each turn finds the last one, against what the "
         "GPU has beside the weights.",
     ]

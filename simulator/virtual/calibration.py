@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,8 @@ from simulator.engine.embedded.config import EngineParams
 @dataclass(frozen=True, slots=True)
 class Checked:
     """One measured figure and the model's, output tokens a second. fitted: the hardware file's values were chosen so
-    that it comes out, so its error proves little. agents: of agents' traffic, as what-if's cells are."""
+    that it comes out, so its error proves little. agents: of agents' traffic, as what-if's cells are. shape: of the
+    traffic; figures with the same one can be set against each other."""
 
     hardware: str
     traffic: str
@@ -20,6 +22,7 @@ class Checked:
     modelled_tok_s: float
     fitted: bool
     agents: bool = False
+    shape: str = ""
 
     @property
     def error(self) -> float:
@@ -38,6 +41,7 @@ def checked(engines: Iterable[EngineParams]) -> list[Checked]:
             modelled_tok_s=each.modelled_tok_s,
             fitted=each.measured.fitted,
             agents=each.measured.agents is not None,
+            shape=each.shape,
         )
         for name, one in hardware.items()
         for each in compare(one)
@@ -46,10 +50,11 @@ def checked(engines: Iterable[EngineParams]) -> list[Checked]:
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The largest errors as shares, None where there is no such figure. fitted: of figures that were fitted to: what
-    the model gets wrong at best. all: of the others too."""
+    """The largest errors as shares, None where there is no such figure. ratios: of how two engines compare under one
+    traffic, where at least one of them was held out from fitting; of agents' traffic where that was measured. all: of
+    every figure by itself."""
 
-    fitted: float | None
+    ratios: float | None
     all: float | None
 
     @classmethod
@@ -58,5 +63,18 @@ class Errors:
         known = {each.hardware for each in checks}
         if any(params.hardware.name not in known for params in engines):
             return cls(None, None)
-        fitted = [abs(each.error) for each in checks if each.fitted]
-        return cls(max(fitted, default=None), max((abs(each.error) for each in checks), default=None))
+        pairs = [pair for pair in itertools.combinations(checks, 2) if _comparable(*pair)]
+        pairs = [pair for pair in pairs if pair[0].agents] or pairs
+        off = [_ratio_error(*pair) for pair in pairs]
+        return cls(max(off, default=None), max((abs(each.error) for each in checks), default=None))
+
+
+def _comparable(one: Checked, other: Checked) -> bool:
+    same = (one.hardware, one.shape) == (other.hardware, other.shape)
+    return same and not (one.fitted and other.fitted)
+
+
+def _ratio_error(one: Checked, other: Checked) -> float:
+    """How far the modelled ratio of the two is from the measured one, whichever of them stands above."""
+    off = (1 + one.error) / (1 + other.error)
+    return max(off, 1 / off) - 1

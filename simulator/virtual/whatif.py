@@ -44,8 +44,8 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """Of one number of agents. best: the engine with the most; gap: its share above the next one, None without one;
-    mark: "clear", the gap is larger than every error of the calibration; "leaning", larger than those of the figures
-    that were fitted to; "close", smaller; "uncalibrated", nothing was measured; "alone", nothing to compare; "none",
+    mark: "clear", the gap is larger than every error of the calibration; "leaning", larger than those of ratios
+    between engines; "close", smaller; "uncalibrated", nothing was measured; "alone", nothing to compare; "none",
     no request of any met the objectives."""
 
     agents: int
@@ -116,6 +116,6 @@ def _mark(gap: float, errors: Errors) -> str:
         return "close"
     if errors.all is None:
         return "uncalibrated"
-    if gap > errors.all:
+    if gap > max(errors.all, errors.ratios or 0.0):
         return "clear"
-    return "leaning" if errors.fitted is not None and gap > errors.fitted else "close"
+    return "leaning" if errors.ratios is not None and gap > errors.ratios else "close"

@@ -38,6 +38,7 @@ def saturate(folder: Path, text: str = AGENTS, slo: str = "ttft_p95<2s", **asked
         (AGENTS, {"window_s": float("nan")}, "--window nan"),
         (AGENTS, {"high": 5000.0}, "at most 4,096 agents"),
         ("name: few\nsynthetic: {}\n", {}, "few has no agents"),
+        ("name: few\nsynthetic: {}\n", {"slo": ""}, "few has no agents"),
         ("name: few\nsessions: 2\nrefill: false\n", {}, "say with --window"),
         (OPEN, {}, "give --rate"),
         (AGENTS + "arrival: {kind: trace, times_s: [1]}\n", {"rate": True}, "needs arrivals by rate"),

@@ -35,6 +35,7 @@ def test_an_objective_is_read(text: str, name: str, limit: float, above: bool) -
     [
         ("", "is empty"),
         ("ttft", "METRIC_pNN<LIMIT"),
+        ("ttft_s=2", "objectives read ttft_p95<2s here"),
         ("ttft_p95<2", "give the limit a unit, s, ms or us, like ttft_p95<2s"),
         ("ttft_p95<2h", "give the limit a unit"),
         ("ttft_p95>2s", "kept below a limit"),

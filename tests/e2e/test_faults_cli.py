@@ -54,7 +54,12 @@ def test_faults_reach_the_engine_and_its_death_ends_the_run(sim: Sim) -> None:
 @pytest.mark.parametrize(
     ("text", "arguments", "said"),
     [
-        ("rules: [{kind: explode, at: [1]}]", [], r"faults.yaml: 'rules.0.kind': input should be"),
+        (
+            "rules: [{kind: explode, at: [1]}]",
+            [],
+            r"faults.yaml:1: 'rules.0.kind' is `explode`; docs/faults.md lists the",
+        ),
+        ("seed: 1\nrules:\n  - {kind: rate_limitted, at: [1]}", [], r"faults.yaml:3: .* did you mean `rate_limited`\?"),
         ("rules: []", ["--endpoint", "http://127.0.0.1:9"], r"--faults is for the embedded engine, not for http"),
         ("rules: []", ["--virtual"], r"--faults needs an engine"),
     ],

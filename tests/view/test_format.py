@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.view.format import DASH, bar, cell, count, digits, duration, measure, percent
+from simulator.view.format import DASH, against, bar, cell, count, digits, duration, measure, percent
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,19 @@ def test_digits(value: float | None, text: str) -> None:
 )  # fmt: skip
 def test_duration(value: float | None, text: str) -> None:
     assert duration(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "unit", "text"),
+    [
+        (0.01202, 0.012, "s", "12.02 ms"), (0.013, 0.012, "s", "13.0 ms"), (0.012, 0.012, "s", "12.0 ms"),
+        (0.9504, 0.95, "share", "95.04 %"), (120.2, 120.0, "s", "120.2 s"), (None, 1.0, "s", DASH),
+    ],
+)  # fmt: skip
+def test_a_value_near_its_limit_has_the_digits_that_tell_them_apart(
+    value: float | None, limit: float, unit: str, text: str
+) -> None:
+    assert against(value, limit, unit) == text
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,25 @@ def test_the_last_screen_has_the_headline(make_run: MakeRun) -> None:
     assert len(shown.splitlines()) <= 24
 
 
+def test_the_last_screen_wraps_what_is_long_beside_its_label_and_cuts_nothing(make_run: MakeRun) -> None:
+    summary, manifest = opened(make_run(killed=True))
+    said = "a warning of many words that no line of eighty cells would hold, so that its end went missing before"
+    summary["warnings"].insert(0, {"code": "x", "what": said, "why": "", "cure": ""})
+    for width in (80, 10_000):
+        lines = screen(summary, manifest, width)
+        at = next(n for n, line in enumerate(lines) if line.startswith("warning    a warning"))
+        below = next((n for n in range(at + 1, len(lines)) if lines[n][:1] != " "), len(lines))
+        shown = [lines[at][11:], *(line[11:] for line in lines[at + 1 : below])]
+        assert " ".join(part.strip() for part in shown).startswith(said)
+        assert (below == at + 1) == (width == 10_000) and not any("…" in line for line in lines)
+
+
+def test_without_a_steady_window_no_rate_of_sessions_is_made_up(make_run: MakeRun) -> None:
+    ended = (session("s0", 0, 1.005, verified=True),)
+    shown = screen(summarise(run_of(reply(1.0, [(10, 1)]), sessions=ended)), {})
+    assert any(line.startswith("sessions   1 completed, –/h") for line in shown)
+
+
 @pytest.mark.parametrize(
     ("outcomes", "told"), [([], "not checked"), ([None], "not checked"), ([True], "1/1"), ([True, False, None], "1/2")]
 )

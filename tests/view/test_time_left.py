@@ -56,3 +56,9 @@ def test_a_known_end_goes_before_a_reckoned_one() -> None:
     state.pulse = {**state.pulse, "ends_s": 71.0}
     assert left(state, 11.0) == "1:00 left"
     assert left(LiveState(), 0.0) == ""
+
+
+def test_a_drain_s_limit_is_no_forecast() -> None:
+    state = after("drain", 250)
+    state.pulse = {**state.pulse, "ends_s": 71.0}
+    assert left(state, 11.0) == "at most 1:00 left"

@@ -9,7 +9,7 @@ import pytest
 from plays import plan, scenario, scripts
 from rich.console import Console
 
-from simulator.cli.whatif import Question, main
+from simulator.cli.whatif import Question, _limits, main
 from simulator.engine.embedded.config import PARAMS_DIR, EngineParams, load_params
 from simulator.errors import UsageError
 from simulator.view.whatif import HEADS, SHORT_HEADS, Answer, markdown, table
@@ -44,19 +44,20 @@ def test_the_ladder_s_top_wins_and_more_agents_get_more_out_of_it(cells: list[li
 
 
 @pytest.mark.parametrize(
-    ("fitted", "every", "told"),
+    ("ratios", "every", "told"),
     [
         (0.01, 0.03, "b +4.0 %"),
         (0.01, 0.5, "leans to b +4.0 %"),
         (0.05, 0.5, "too close to call (4.0 %)"),
+        (0.05, 0.01, "too close to call (4.0 %)"),
         (None, 0.05, "too close to call (4.0 %)"),
         (None, None, "uncalibrated: b +4.0 %"),
     ],
 )
-def test_a_gap_is_held_against_the_calibration_s_errors(fitted: float | None, every: float | None, told: str) -> None:
+def test_a_gap_is_held_against_the_calibration_s_errors(ratios: float | None, every: float | None, told: str) -> None:
     room = memory(engine("top"), scripts([plan("s0000")])[0], 8)
     pair = [Cell("a", 8, room, output_tok_s=100.0), Cell("b", 8, room, output_tok_s=104.0)]
-    assert verdict(pair, Errors(fitted, every), by_goodput=False).told() == told
+    assert verdict(pair, Errors(ratios, every), by_goodput=False).told() == told
 
 
 def test_who_wins_without_a_rival_or_by_goodput() -> None:
@@ -88,9 +89,27 @@ def test_the_model_is_held_against_what_was_measured_of_each_engine_s_hardware()
     found = checked([top, known])
     assert {each.hardware for each in found} == {top.hardware.name} and any(each.fitted for each in found)
     errors = Errors.of(found, [top, known])
-    assert errors.fitted is not None and errors.all is not None and 0 < errors.fitted < 0.03 <= errors.all
+    fitted = max(abs(each.error) for each in found if each.fitted)
+    assert errors.ratios is not None and errors.all is not None and fitted < errors.ratios < errors.all
     assert Errors.of(found, [top, unknown]) == Errors(None, None)
     assert sorted(each.fitted for each in found if each.agents) == [False, False, True, True]
+
+
+def test_a_lean_rests_on_ratios_between_engines_of_which_one_was_held_out() -> None:
+    def figure(modelled: float, fitted: bool, shape: str = "a", agents: bool = True) -> Checked:
+        return Checked("h200_30b_a3b", "t", 100.0, modelled, fitted, agents, shape)
+
+    def ratios(*checks: Checked) -> float | None:
+        return Errors.of(checks, [engine("top")]).ratios
+
+    assert ratios(figure(101.0, True), figure(99.0, True)) is None, "both were fitted to"
+    assert ratios(figure(110.0, True), figure(100.0, False, "b")) is None, "other traffic"
+    assert ratios(figure(110.0, True), figure(100.0, False)) == pytest.approx(0.10)
+    assert ratios(figure(100.0, False), figure(110.0, False)) == pytest.approx(0.10), "whichever stands above"
+    both_high = figure(150.0, True), figure(150.0, False)
+    assert ratios(*both_high) == pytest.approx(0.0), "an error that both share turns no comparison round"
+    other = figure(100.0, True, "b", False), figure(200.0, False, "b", False)
+    assert ratios(*other) == pytest.approx(1.0) and ratios(*both_high, *other) == pytest.approx(0.0)
 
 
 def test_table_markdown_and_json_have_one_shape(cells: list[list[Cell]]) -> None:
@@ -126,6 +145,10 @@ def test_table_markdown_and_json_have_one_shape(cells: list[list[Cell]]) -> None
     assert told["calibration"][0]["error"] == pytest.approx(-0.02)
 
 
+def test_objectives_in_either_language_are_the_same_limits() -> None:
+    assert _limits("ttft_p95<2s, tpot_p95<50ms") == _limits("ttft_s=2,tpot_s=0.05") == {"ttft_s": 2.0, "tpot_s": 0.05}
+
+
 SMALL = "name: small\nsessions: 2\nrefill: false\nmax_turns: 2\n"
 
 
@@ -134,7 +157,10 @@ SMALL = "name: small\nsessions: 2\nrefill: false\nmax_turns: 2\n"
     [
         ({"agents": "8,many"}, "--agents 8,many: give whole numbers"),
         ({"agents": "0"}, "from 1 to"),
-        ({"engines": ("tip",)}, "--engines tip: no such engine.*baseline.*top"),
+        ({"engines": ("tip",)}, "--engines tip: no such engine; did you mean top.*baseline.*top"),
+        ({"engines": ("other",)}, "--engines other: no such engine; give a settings file, or one of.*baseline.*top"),
+        ({"slo": "itl_p95<5ms"}, "itl_p95 is no limit for a single request.*ttft_p95<"),
+        ({"slo": "ttft_p95<fast"}, "`ttft_p95<fast` is no objective"),
         ({"engines": ("missing.yaml",)}, "missing.yaml: cannot be read"),
         ({"engines": ("top", "top")}, "same name"),
         ({"slo": "ttft=5"}, "--slo 'ttft=5': write objectives as name=seconds"),

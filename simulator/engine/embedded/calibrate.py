@@ -73,7 +73,12 @@ class Compared:
     @property
     def traffic(self) -> str:
         """In words, after the settings' name."""
-        return f"{self.measured.name}, {_shape(self.measured)}"
+        return f"{self.measured.name}, {self.shape}"
+
+    @property
+    def shape(self) -> str:
+        """Of the traffic alone: of figures with one shape, ratios say what the settings do."""
+        return _shape(self.measured)
 
     @property
     def modelled_tok_s(self) -> float:

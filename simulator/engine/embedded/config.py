@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from simulator.engine.embedded.memory import page_tok
 from simulator.engine.embedded.settings import DEFAULT_PARAMS as DEFAULT_PARAMS
@@ -23,6 +26,8 @@ from simulator.errors import UsageError
 
 #: tokens of an attention page where nothing else decides: vLLM's default
 BLOCK_TOK = 16
+#: values of a key that are told on one line
+FEW = 8
 
 
 def load_params(path: Path | None = None) -> EngineParams:
@@ -45,7 +50,11 @@ def find_settings(named: str, option: str) -> Path:
         return path
     shipped = sorted(p.stem for p in PARAMS_DIR.glob("*.yaml") if "hardware" in read_extended(p))
     if named not in shipped:
-        raise UsageError(f"{option} {named}: no such engine; give a settings file, or one of {', '.join(shipped)}")
+        near = difflib.get_close_matches(named, shipped, n=1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        raise UsageError(
+            f"{option} {named}: no such engine; {meant}give a settings file, or one of {', '.join(shipped)}"
+        )
     return PARAMS_DIR / f"{named}.yaml"
 
 
@@ -151,19 +160,42 @@ def read_yaml(path: Path) -> dict[str, Any]:
 Model = TypeVar("Model", bound=FileModel)
 
 
-def validate(model: type[Model], raw: dict[str, Any], path: Path) -> Model:
+def validate(model: type[Model], raw: dict[str, Any], path: Path, page: str = "docs/embedded_engine.md") -> Model:
+    """UsageError that names file, line and key. page: where the file is described."""
     try:
         return model.model_validate(raw)
     except ValidationError as error:
-        raise UsageError(f"{path}: {_first_fault(model, error)}") from None
+        # a misspelt key is also a missing one: tell the misspelling
+        fault = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+        raise UsageError(f"{path}{_line(path, fault['loc'])}: {_told(model, fault, page)}") from None
 
 
-def _first_fault(model: type[BaseModel], error: ValidationError) -> str:
-    # a misspelt key is also a missing one: tell the misspelling
-    fault = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+def _line(path: Path, loc: Sequence[int | str]) -> str:
+    """`:12` where the file has that key itself (it may come from one that it extends)."""
+    try:
+        node = yaml.compose(path.read_text(), Loader=yaml.SafeLoader)
+    except (OSError, ValueError, yaml.YAMLError):
+        return ""
+    line = None
+    for part in loc:
+        if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
+            node = node.value[part]
+            line = node.start_mark.line
+        else:
+            pairs = node.value if isinstance(node, yaml.MappingNode) else []
+            found = next(((key, value) for key, value in pairs if key.value == part), None)
+            if found is None:
+                return ""
+            line, node = found[0].start_mark.line, found[1]
+    return "" if line is None else f":{line + 1}"
+
+
+def _told(model: type[BaseModel], fault: ErrorDetails, page: str) -> str:
     where = ".".join(str(part) for part in fault["loc"])
     if fault["type"] == "missing":
         return f"key '{where}' is missing"
+    if fault["type"] == "literal_error":
+        return f"'{where}' is `{fault['input']!s:.80}`; {_nearest(str(fault['input']), fault['ctx']['expected'], page)}"
     if fault["type"] != "extra_forbidden":
         return f"'{where}': {fault['msg'][0].lower()}{fault['msg'][1:]}"
     fields: Any = model
@@ -172,3 +204,12 @@ def _first_fault(model: type[BaseModel], error: ValidationError) -> str:
         fields = annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
     near = difflib.get_close_matches(str(fault["loc"][-1]), fields.model_fields if fields else [], n=1)
     return f"unknown key '{where}'" + (f", did you mean '{near[0]}'?" if near else "")
+
+
+def _nearest(given: str, expected: str, page: str) -> str:
+    """expected: pydantic's list of all values; a long one is left to the page."""
+    known = re.findall(r"'([^']+)'", expected) or [expected]
+    near = difflib.get_close_matches(given, known, n=1)
+    if near:
+        return f"did you mean `{near[0]}`?"
+    return f"give {expected}" if len(known) <= FEW else f"{page} lists the {len(known)} that there are"

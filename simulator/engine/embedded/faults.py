@@ -123,4 +123,4 @@ class Faults:
 
 def load_faults(path: Path) -> Schedule:
     """Raises UsageError that names the file and key."""
-    return validate(Schedule, read_yaml(path), path)
+    return validate(Schedule, read_yaml(path), path, "docs/faults.md")
