@@ -24,6 +24,7 @@ from simulator.core.scenario import (
     Think,
     Warmup,
 )
+from simulator.core.yaml_text import load_text, refuse_duplicates
 from simulator.errors import UsageError
 
 #: spelled right, meant for later
@@ -32,41 +33,18 @@ RESERVED = {
 }
 
 
-MAX_CHARS = 100_000
-
-
 def parse(text: str, source: str, overrides: Sequence[str] = ()) -> Scenario:
     """text: YAML; source: its name for messages; overrides: "a.b.c=value", the value in YAML. Raises UsageError."""
-    root, data = _load(text, source)
+    root, data = load_text(text, source)
     if not isinstance(data, dict):
         raise UsageError(f"{source}: a scenario is a mapping of keys to values; see scenarios/32_agents.yaml")
-    duplicate = _duplicate(root)
-    if duplicate:
-        raise UsageError(f"{source}:{duplicate[1]}: key `{duplicate[0]}` is given twice; keep one")
+    refuse_duplicates(root, source)
     for override in overrides:
         _override(data, override)
     try:
         return Scenario.model_validate(data)
     except ValidationError as error:
         raise UsageError(_explain(error, source, root, data, overrides)) from None
-
-
-def _load(text: str, source: str) -> tuple[yaml.Node | None, Any]:
-    """The file's nodes and values. Anchors, and what YAML's richer types make of a value, are refused."""
-    if len(text) > MAX_CHARS:
-        raise UsageError(f"{source}: {len(text):,} characters are no scenario; the largest taken is {MAX_CHARS:,}")
-    try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent):
-                line = event.start_mark.line + 1 if event.start_mark else 1
-                raise UsageError(f"{source}:{line}: `*{event.anchor}` is an alias; write the value out")
-        return yaml.compose(text, Loader=yaml.SafeLoader), yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{source}:{mark.line + 1}" if mark else source
-        raise UsageError(f"{where}: not valid YAML: {getattr(error, 'problem', None) or error}") from None
-    except (ValueError, KeyError, RecursionError) as error:
-        raise UsageError(f"{source}: a value that YAML cannot read ({type(error).__name__}: {error!s:.80})") from None
 
 
 def _override(data: dict[str, Any], override: str) -> None:
@@ -85,20 +63,6 @@ def _override(data: dict[str, Any], override: str) -> None:
         node[last] = yaml.safe_load(value)
     except (yaml.YAMLError, ValueError, KeyError, RecursionError):
         raise UsageError(f"--set {override}: `{value}` is not a valid YAML value") from None
-
-
-def _duplicate(node: yaml.Node | None) -> tuple[str, int] | None:
-    if not isinstance(node, yaml.MappingNode):
-        return None
-    seen: set[str] = set()
-    for key, value in node.value:
-        if key.value in seen:
-            return str(key.value), key.start_mark.line + 1
-        seen.add(key.value)
-        below = _duplicate(value)
-        if below:
-            return below
-    return None
 
 
 def _line(root: yaml.Node | None, path: Sequence[str | int]) -> int | None:

@@ -18,6 +18,9 @@ from simulator.virtual.log import Log
 from simulator.virtual.sampling import merged
 from simulator.virtual.script import Script
 
+#: each has the table of its KV blocks in memory
+MOST_REPLICAS = 1_024
+
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
@@ -78,6 +81,8 @@ def check(scenario: Scenario, params: EngineParams, replicas: int) -> None:
     """UsageError for what virtual time cannot play."""
     if replicas < 1:
         raise UsageError(f"--replicas {replicas}: at least one engine is needed")
+    if replicas > MOST_REPLICAS:
+        raise UsageError(f"--replicas {replicas}: at most {MOST_REPLICAS:,} engines are simulated at once")
     if scenario.sessions:
         _check_agents(scenario, params, replicas)
     block = scenario.synthetic

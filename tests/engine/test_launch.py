@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import aiohttp
@@ -95,6 +96,21 @@ async def test_a_start_that_fails_shows_the_engine_s_own_words(tmp_path: Path) -
         ),
         ("extends: [top.yaml]", "'extends' must name a file"),
         ("extends: nowhere.yaml", "nowhere.yaml: cannot be read"),
+        ("api_server_count: 1000000000", "'api_server_count': .*less than or equal to 256"),
+        ("max_num_seqs: 1000000000", "'max_num_seqs': .*less than or equal to"),
+        ("max_model_len: 1000000000", "'max_model_len': .*less than or equal to"),
+        ("max_num_batched_tokens: 1000000000", "'max_num_batched_tokens': .*less than or equal to"),
+        ("num_speculative_tokens: 1000", "'num_speculative_tokens': .*less than or equal to 16"),
+        ("num_gpu_blocks: 1000000000", "'num_gpu_blocks': .*less than or equal to"),
+        ("block_size: 1000000000", "'block_size': .*less than or equal to"),
+        ("reply: {max_tok: 1000000000}", "'reply.max_tok': .*less than or equal to"),
+        ("reply: {sigma: .inf}", "'reply.sigma': input should be"),
+        ("max_num_seqs: 8\nmax_num_seqs: 9", r"settings.yaml:3: key `max_num_seqs` is given twice; keep one"),
+        ("reply: {sigma: 0.1, sigma: 0.2}", "key `sigma` is given twice"),
+        ("reply: &r {sigma: 0.1}\nmodel: *r", r"settings.yaml:3: `\*r` is an alias"),
+        ("extends: top.yaml\nmodel: 2026-13-45", "a value that YAML cannot read"),
+        ("extends: [", "settings.yaml:1: not valid YAML"),
+        (f"extends: {'x' * 200_000}", "200,009 characters are no settings"),
     ],
 )
 def test_a_wrong_settings_file_is_told_by_file_and_key(tmp_path: Path, text: str, words: str) -> None:
@@ -103,6 +119,35 @@ def test_a_wrong_settings_file_is_told_by_file_and_key(tmp_path: Path, text: str
     with pytest.raises(UsageError, match=words) as caught:
         load_params(path)
     assert ".yaml" in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("read", [load_params, load_faults])
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"\xff" * 500_000])
+def test_a_binary_file_is_told(tmp_path: Path, read: Callable[[Path], object], content: bytes) -> None:
+    path = tmp_path / "binary"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=r"binary: (is no UTF-8 text|500,\d+|400,001 characters)") as caught:
+        read(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_chain_of_files_has_an_end(tmp_path: Path) -> None:
+    def chain(n: int) -> Path:
+        for number in range(n):
+            named = f"{number + 1}.yaml" if number + 1 < n else "top.yaml"
+            (tmp_path / f"{number}.yaml").write_text(f"extends: {named}\n")
+        return tmp_path / "0.yaml"
+
+    assert load_params(chain(8)) == load_params()
+    with pytest.raises(UsageError, match=r"15\.yaml: extends 16\.yaml as more than the 16th file in a row"):
+        load_params(chain(1500))
+
+
+def test_a_gpu_of_too_many_blocks_is_told(tmp_path: Path) -> None:
+    (tmp_path / "gpu.yaml").write_text("extends: h100_8b.yaml\ngpu: {memory_bytes: 17000000000000}\n")
+    (tmp_path / "settings.yaml").write_text("extends: dense.yaml\nhardware: gpu.yaml\nblock_size: 1\n")
+    with pytest.raises(UsageError, match=r"blocks of 1 tokens; at most 2,000,000 are emulated: raise block_size"):
+        build(parse(["--params", str(tmp_path / "settings.yaml")]))
 
 
 def test_a_settings_file_states_what_it_changes(tmp_path: Path) -> None:

@@ -168,6 +168,7 @@ def test_a_thousand_agents_on_thirty_engines_take_seconds() -> None:
     ("changes", "replicas", "said"),
     [
         ({}, 0, "at least one engine"),
+        ({"sessions": 30_000}, 2_000, "at most 1,024 engines"),
         ({}, 4, "more engines than the scenario's 3 sessions"),
         ({"context_window_tok": 200_000}, 1, "--set context_window_tok=131072"),
         ({"synthetic": {"input_tok": 131_000, "output_tok": 600}}, 1, "max_model_len 131072"),

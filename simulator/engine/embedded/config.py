@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from simulator.core.yaml_text import MAX_CHARS, load_text, refuse_duplicates
 from simulator.engine.embedded.memory import page_tok
 from simulator.engine.embedded.settings import DEFAULT_PARAMS as DEFAULT_PARAMS
 from simulator.engine.embedded.settings import PARAMS_DIR as PARAMS_DIR
@@ -24,6 +24,8 @@ from simulator.engine.embedded.settings import Reply as Reply
 from simulator.engine.embedded.settings import Shape as Shape
 from simulator.errors import UsageError
 
+#: files laid over one another by `extends`
+MOST_LAYERS = 16
 #: tokens of an attention page where nothing else decides: vLLM's default
 BLOCK_TOK = 16
 #: values of a key that are told on one line
@@ -130,6 +132,8 @@ def read_extended(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
     base = beside(path, named)
     if base.resolve() in (each.resolve() for each in (*seen, path)):
         raise UsageError(f"{path}: extends {named}, which extends this file again; end the circle")
+    if len(seen) + 2 > MOST_LAYERS:
+        raise UsageError(f"{path}: extends {named} as more than the {MOST_LAYERS}th file in a row; extend fewer")
     return merged(read_extended(base, (*seen, path)), raw)
 
 
@@ -147,13 +151,19 @@ def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 
 def read_yaml(path: Path) -> dict[str, Any]:
     try:
-        raw = yaml.safe_load(path.read_text())
+        with path.open("rb") as file:
+            found = file.read(4 * MAX_CHARS + 1)  # a character has four bytes at most, so that more are too many
+        text = found.decode(errors="strict" if len(found) <= 4 * MAX_CHARS else "replace")
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror}); check the path") from None
-    except yaml.YAMLError as error:
-        raise UsageError(f"{path}: is not valid YAML: {' '.join(str(error).split())}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: is no UTF-8 text; give a YAML file") from None
+    except ValueError:
+        raise UsageError(f"{str(path)!r}: is no name of a file") from None
+    root, raw = load_text(text, str(path), "settings or schedule")
     if not isinstance(raw, dict):
         raise UsageError(f"{path}: must be a mapping of keys to values")
+    refuse_duplicates(root, str(path))
     return raw
 
 

@@ -12,12 +12,15 @@ The first rule that applies wins. What a rule does is mishaps.py's.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import xxhash
 from pydantic import Field, model_validator
 
 from simulator.engine.embedded.config import FileModel, read_yaml, validate
+
+#: eleven days; `hang` without hang_s is the way to say for ever
+MOST_S = 1e6
 
 Kind = Literal[
     # in place of an answer
@@ -47,7 +50,7 @@ class Rule(FileModel):
     than so often."""
 
     kind: Kind
-    at: tuple[int, ...] = ()
+    at: tuple[Annotated[int, Field(ge=0)], ...] = ()
     probability: float | None = Field(default=None, ge=0, le=1)
     of: Literal["any", "chat", "completions"] = "any"
     contains: str | None = Field(default=None, min_length=1)
@@ -55,11 +58,11 @@ class Rule(FileModel):
     until_s: float | None = Field(default=None, gt=0)
     times: int | None = Field(default=None, ge=1)
     status: Literal[400, 401, 403, 404, 429, 500, 502, 503] = 500
-    retry_after_s: float | None = Field(default=None, ge=0)
-    hang_s: float | None = Field(default=None, ge=0)
+    retry_after_s: float | None = Field(default=None, ge=0, le=MOST_S)
+    hang_s: float | None = Field(default=None, ge=0, le=MOST_S)
     after_chunks: int = Field(default=1, ge=0)
-    gap_s: float = Field(default=0.5, gt=0)
-    factor: float = Field(default=1.0, ge=1)
+    gap_s: float = Field(default=0.5, gt=0, le=MOST_S)
+    factor: float = Field(default=1.0, ge=1, le=1e6)
 
     @model_validator(mode="after")
     def _sensible(self) -> Rule:

@@ -15,7 +15,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from simulator.engine.embedded.settings import EngineParams, Shape
+from simulator.engine.embedded.settings import MOST_BLOCKS, EngineParams, Shape
+from simulator.errors import UsageError
 
 STATE_BYTES = {"float32": 4, "float16": 2}
 #: tokens that attention kernels want a page to be a multiple of
@@ -69,10 +70,16 @@ class Layout:
         block_bytes = int(page_bytes * group)
         weight_bytes = int(n_parameters * shape.weight_bytes)
         free_bytes = max(0, int(gpu.memory_bytes * params.gpu_memory_utilization) - gpu.reserve_bytes - weight_bytes)
+        n_blocks = params.num_gpu_blocks or free_bytes // block_bytes
+        if n_blocks > MOST_BLOCKS:
+            raise UsageError(
+                f"KV cache of {n_blocks:,} blocks of {params.block_size} tokens; at most {MOST_BLOCKS:,} are emulated: "
+                "raise block_size, or set num_gpu_blocks"
+            )
         return cls(
             block_tok=params.block_size,
             block_bytes=block_bytes,
-            n_blocks=params.num_gpu_blocks or free_bytes // block_bytes,
+            n_blocks=n_blocks,
             state_groups=groups,
             live_blocks=groups * (drafts if mode == "all" else 1 + drafts),
             mode=mode,

@@ -11,19 +11,30 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 PARAMS_DIR = Path(__file__).resolve().parent.parent / "params"
 DEFAULT_PARAMS = PARAMS_DIR / "top.yaml"
 
+#: of the KV cache; each is an entry of a table, some 150 bytes
+MOST_BLOCKS = 2_000_000
+
 Share = Annotated[float, Field(gt=0, le=1)]
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
-Count = Annotated[int, Field(ge=1)]
+#: no count of a file may take all memory; these bounds lie far above what is built or served
+Count = Annotated[int, Field(ge=1, le=10_000_000)]
+CountOrZero = Annotated[int, Field(ge=0, le=10_000_000)]
+Seqs = Annotated[int, Field(ge=1, le=65_536)]
+Blocks = Annotated[int, Field(ge=1, le=MOST_BLOCKS)]
+Processes = Annotated[int, Field(ge=1, le=256)]
+Bytes = Annotated[int, Field(ge=0, le=1 << 44)]
+#: bytes of a number
+Width = Annotated[float, Field(ge=0.1, le=16)]
 
 
 class FileModel(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Gpu(FileModel):
-    memory_bytes: Count
-    reserve_bytes: int = Field(ge=0)
+    memory_bytes: Annotated[Bytes, Field(ge=1)]
+    reserve_bytes: Bytes
     bandwidth_bytes_per_s: Positive
     flops_per_s: Positive
 
@@ -33,27 +44,27 @@ class Shape(FileModel):
     what a kind of layer needs may be left out where there is none of it. draft_layers: of one draft pass. gated:
     experts and MLPs have three matrices, not two."""
 
-    layers: str = Field(pattern=r"^[ME*-]+$")
-    draft_layers: str = Field(default="", pattern=r"^[E*-]*$")
+    layers: str = Field(pattern=r"^[ME*-]+$", max_length=1_000)
+    draft_layers: str = Field(default="", pattern=r"^[E*-]*$", max_length=100)
     hidden: Count
     vocab: Count
     attention_heads: Count
     kv_heads: Count
     head_dim: Count
-    mamba_heads: int = Field(default=0, ge=0)
-    mamba_head_dim: int = Field(default=0, ge=0)
-    mamba_groups: int = Field(default=0, ge=0)
-    mamba_state: int = Field(default=0, ge=0)
-    mamba_conv: int = Field(default=0, ge=0)
-    mamba_chunk: int = Field(default=0, ge=0)
-    experts: int = Field(default=0, ge=0)
-    experts_per_tok: int = Field(default=0, ge=0)
-    expert_hidden: int = Field(default=0, ge=0)
-    shared_expert_hidden: int = Field(default=0, ge=0)
-    mlp_hidden: int = Field(default=0, ge=0)
+    mamba_heads: CountOrZero = 0
+    mamba_head_dim: CountOrZero = 0
+    mamba_groups: CountOrZero = 0
+    mamba_state: CountOrZero = 0
+    mamba_conv: CountOrZero = 0
+    mamba_chunk: CountOrZero = 0
+    experts: CountOrZero = 0
+    experts_per_tok: CountOrZero = 0
+    expert_hidden: CountOrZero = 0
+    shared_expert_hidden: CountOrZero = 0
+    mlp_hidden: CountOrZero = 0
     gated: bool = False
-    weight_bytes: Positive
-    kv_bytes: Positive
+    weight_bytes: Width
+    kv_bytes: Width
 
     @model_validator(mode="after")
     def _has_what_its_layers_need(self) -> Shape:
@@ -144,7 +155,7 @@ class Measured(FileModel):
     window_s: Positive | None = None
     prompt_tok: Count | None = None
     output_tok: Count | None = None
-    at_once: Count | None = None
+    at_once: Seqs | None = None
     cached_share: float = Field(default=0.0, ge=0, lt=1)
     output_tok_s: Positive
     ttft_s: Positive | None = None
@@ -178,7 +189,7 @@ class Reply(FileModel):
     """Length of a reply without a forced length: log-normal, tokens."""
 
     median_tok: Count
-    sigma: NotNegative
+    sigma: Annotated[float, Field(ge=0, le=10)]
     max_tok: Count
 
 
@@ -195,7 +206,7 @@ class EngineParams(FileModel):
     hardware: Hardware
     model: str
     max_model_len: Count
-    max_num_seqs: Count
+    max_num_seqs: Seqs
     max_num_batched_tokens: Count
     block_size: Count
     enable_prefix_caching: bool
@@ -208,7 +219,7 @@ class EngineParams(FileModel):
     mamba_ssm_cache_dtype: Literal["float32", "float16"] = "float32"
     mamba_cache_mode: Literal["none", "align", "all"] = "align"
     reply: Reply
-    api_server_count: Count = 1
+    api_server_count: Processes = 1
     undecodable_share: float = Field(default=0.0, ge=0, le=1)
-    num_gpu_blocks: Count | None = None
+    num_gpu_blocks: Blocks | None = None
     faults: str | None = None

@@ -72,6 +72,14 @@ def test_chance_repeats_by_seed(tmp_path: Path) -> None:
         ("{kind: cut, at: [1], after_chunks: -1}", "rules.0.after_chunks"),
         ("{kind: cut, contains: ''}", "rules.0.contains"),
         ("{kind: status, status: 418, at: [1]}", "rules.0.status"),
+        ("{kind: cut, at: [3, -1]}", r"'rules.0.at.1': input should be greater than or equal to 0"),
+        ("{kind: hang, at: [1], hang_s: .inf}", "'rules.0.hang_s': input should be"),
+        ("{kind: trickle, at: [1], gap_s: .inf}", "'rules.0.gap_s': input should be"),
+        ("{kind: slow_prefill, at: [1], factor: .inf}", "'rules.0.factor': input should be"),
+        ("{kind: rate_limited, at: [1], retry_after_s: .inf}", "'rules.0.retry_after_s': input should be"),
+        ("{kind: cut, at: [1], from_s: .nan}", "'rules.0.from_s': input should be"),
+        ("{kind: hang, at: [1], hang_s: 1.0e+300}", "'rules.0.hang_s': input should be less than or equal to"),
+        ("{kind: cut, at: [1], at: [2]}", r"faults.yaml:\d+: key `at` is given twice"),
     ],
 )
 def test_a_wrong_rule_is_told_by_file_and_key(rule: str, words: str, tmp_path: Path) -> None:
