@@ -12,7 +12,7 @@ the prefix, and a state saved at the boundary where it ends. Which boundaries ha
 
 Drafts cost a block: without states the last one found is computed again, because the draft layers need the hidden
 states at its end, which no cache keeps; on a hybrid the boundary that `align` aims at lies a block earlier, while `all`
-loses nothing. Each of 1,776 hits of vLLM 0.25.1 is as said here (reports/h200_random_weights): without drafts and with
+loses nothing. Each of 1,772 hits of vLLM 0.25.1 is as said here (reports/h200_random_weights): without drafts and with
 `all` the last turn's full blocks, with drafts and `align` one less, unless a step happened to end on the last boundary.
 
 Modelled after vLLM 0.25-0.33 (scheduler's block-aligned split, hybrid cache coordinator). Not modelled: its optional
