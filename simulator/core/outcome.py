@@ -40,8 +40,8 @@ def classify(
     stopped: bool = False,
 ) -> tuple[str, str, str]:
     """(outcome, error, detail) as core/record.Request wants them. failure: "" | "refused" | "timeout" | "cut" |
-    "cancelled", as the transport saw it. began: the first bytes of the body. stopped: the client closed the stream
-    itself, having seen what it wanted."""
+    "cancelled", as the transport saw it. detail: its words, or where a redirect leads. began: the first bytes of the
+    body. stopped: the client closed the stream itself, having seen what it wanted."""
     if failure == "cancelled":
         return "cancelled", "cancelled", detail
     if status >= 400:
@@ -49,6 +49,8 @@ def classify(
         return "failed", _status_error(status, message), f"HTTP {status}: {message}"[:300]
     if failure:
         return "failed", failure, detail
+    if status >= 300 or status in (204, 205):
+        return "failed", "bad_request", _no_reply(status, detail)
     if reading.error is not None:
         message = clean(str(reading.error.get("message", reading.error)))
         kind = "context_overflow" if _OVERFLOW.search(message) else "server_error"
@@ -142,6 +144,15 @@ def _no_stream(began: bytes) -> tuple[str, str, str] | None:
         said = f"something else: {clean(head.decode('utf-8', 'replace'))}"
     kind = "server_error" if head.startswith(b'{"error"') else "malformed"
     return "failed", kind, f"HTTP 200, but instead of an event stream came {said}"[:300]
+
+
+def _no_reply(status: int, location: str) -> str:
+    """A status that is no error and brings no event stream."""
+    if not location:
+        return f"HTTP {status}, a status that brings no event stream"
+    return f"HTTP {status}, a redirect to {clean(location)}, which is not followed: name that server instead"[
+        :300
+    ]
 
 
 def _status_error(status: int, message: str) -> str:

@@ -46,7 +46,8 @@ class Exchange:
     the pieces are in chunked transfer coding, as they came (`bodies` takes it off).
 
     failure: "" | "refused" | "timeout" | "cut" | "cancelled"; a status of 400 and above is no failure here, its body
-    is in `error_body`. stopped: the reader had enough and closed the stream.
+    is in `error_body`, and where a redirect (never followed) leads is in `detail`. stopped: the reader had enough and
+    closed the stream.
     """
 
     t_call_s: float = 0.0
@@ -81,8 +82,7 @@ class _Response(aiohttp.ClientResponse):
 
     async def start(self, connection: Any) -> aiohttp.ClientResponse:
         watched = _current.get(None)
-        if watched is not None:
-            connection.protocol.watch(watched[1])
+        connection.protocol.watch(watched[1] if watched is not None else None)
         return await super().start(connection)
 
 
@@ -204,6 +204,8 @@ class Endpoint:
             exchange.status = response.status
             if response.status >= 400:
                 exchange.retry_after_s = _retry_after(response.headers)
+            elif response.status >= 300:
+                exchange.detail = response.headers.get("Location", "")
             why = await watch.ended
             if why is not None:
                 raise why

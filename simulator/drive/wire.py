@@ -2,13 +2,15 @@
 
 aiohttp wakes a task for each piece of a body, which costs more than all else that a streamed token costs. Here the
 pieces of a chunked reply are kept as they came and aiohttp's parser gets them in one go: when the reply may be over
-(every end of a chunked body is an empty line), when much has gathered, or when the connection goes. So the parser still
-sees every byte and still says where a reply ends and whether the connection can be used again.
+(every end of a chunked body has an empty line in it), when much has gathered, when nothing more comes, or when the
+connection goes. So the parser still sees every byte and still says where a reply ends and whether the connection can be
+used again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,15 +19,20 @@ from aiohttp.client_proto import ResponseHandler
 #: bytes kept from aiohttp's parser; below its own limit, at which it would stop reading from the socket
 HELD_BYTES = 1 << 20
 
+EVENT_END, EMPTY_LINE = b"\n\n\r\n", b"\r\n\r\n"
+#: aiohttp's parser lets a head's lines end in LF alone, so it may end so here
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+
 #: True: that is enough
 OnRead = Callable[[bytes], bool | None]
 
 
 class Watch:
     """A reply as it comes in. times_s, pieces: one entry a socket read. framed: the pieces are in chunked coding.
-    ended: done when nothing more will come; its result is None, or what went wrong. stopped: `on_read` had enough."""
+    left: bytes of the body still to come, None where no Content-Length says. ended: done when nothing more will come;
+    its result is None, or what went wrong. stopped: `on_read` had enough."""
 
-    __slots__ = ("ended", "framed", "now", "on_read", "pieces", "stopped", "times_s")
+    __slots__ = ("ended", "framed", "left", "now", "on_read", "pieces", "stopped", "times_s")
 
     def __init__(
         self, now: Callable[[], float], on_read: OnRead | None, times_s: list[float], pieces: list[bytes]
@@ -33,6 +40,7 @@ class Watch:
         self.now, self.on_read = now, on_read
         self.times_s, self.pieces = times_s, pieces
         self.framed = self.stopped = False
+        self.left: int | None = None
         self.ended: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
 
     def end(self, why: BaseException | None = None) -> None:
@@ -62,14 +70,17 @@ class StampingHandler(ResponseHandler):
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop=loop)
         self._watch: Watch | None = None
-        self._head: bytearray | None = None
+        self._head: bytes | None = None
         self._content: Any = None
         self._held: list[bytes] = []
-        self._held_bytes = 0
+        self._held_bytes, self._hold_bytes = 0, HELD_BYTES
+        self._answered = False
 
-    def watch(self, watch: Watch) -> None:
-        """The next reply on this connection is kept in `watch`; the request has been sent, no answer has come."""
-        self._watch, self._head, self._content = watch, bytearray(), None
+    def watch(self, watch: Watch | None) -> None:
+        """The next reply on this connection is kept in `watch`; the request has been sent, no answer has come. None: it
+        is aiohttp's own."""
+        self._watch, self._head, self._content = watch, None if watch is None else b"", None
+        self._answered = False
 
     def data_received(self, data: bytes) -> None:
         watch = self._watch
@@ -78,8 +89,7 @@ class StampingHandler(ResponseHandler):
         elif self._head is not None:
             self._in_head(watch, data)
         elif not watch.framed:
-            watch.keep(data, watch.now())
-            self._parse(data)
+            self._in_body(watch, data, watch.now())
         else:  # once a streamed token: no calls that can be spared
             watch.times_s.append(watch.now())
             watch.pieces.append(data)
@@ -87,23 +97,48 @@ class StampingHandler(ResponseHandler):
                 watch.tell(data)
             self._held.append(data)
             self._held_bytes += len(data)
-            if data[-4:] == b"\r\n\r\n" or len(data) < 4 or self._held_bytes > HELD_BYTES:
+            # Nearly every read ends in an event and its chunk, and is not looked at any closer. Else: an empty line, or
+            # what may be the second half of one; anything may stand behind it in the same read.
+            if (data[-4:] != EVENT_END and (EMPTY_LINE in data or data[0] < 14)) or self._held_bytes > self._hold_bytes:
                 self._release()
 
     def _in_head(self, watch: Watch, data: bytes) -> None:
+        """The parser gets a head alone: what it cannot take behind one must not cost the head."""
         assert self._head is not None
-        time_s = watch.now()
-        self._head += data
-        self._parse(data)
-        while (end := self._head.find(b"\r\n\r\n")) >= 0:
-            informational = self._head[:9].lower().startswith(b"http/1.") and self._head[9:10] == b"1"
-            rest = bytes(self._head[end + 4 :])
-            self._head = bytearray(rest)
-            if not informational:
+        time_s, fed = watch.now(), len(self._head)
+        head = self._head = self._head + data
+        while (end := _HEAD_END.search(head)) is not None:
+            said = head[: end.start()].lstrip()
+            informational = not said or (said[:7].lower() == b"http/1." and said[9:10] == b"1")
+            # a server that ends its head so may end its chunks so too: nothing then tells their end but the parser
+            self._hold_bytes = HELD_BYTES if end[0] == EMPTY_LINE else 0
+            self._parse(head[fed : end.end()])
+            head, fed = head[end.end() :], 0
+            if not informational or self._watch is not watch:
                 self._head = None
-                if rest:
-                    watch.keep(rest, time_s)
+                if head:
+                    self._in_body(watch, head, time_s)
                 return
+            self._head = head
+        self._parse(head[fed:])
+
+    def _in_body(self, watch: Watch, data: bytes, time_s: float) -> None:
+        """What no Content-Length has room for belongs to no reply: it is left out, and the connection is dropped."""
+        if self._watch is not watch:
+            self._drop()
+            return
+        if watch.left is not None:
+            if len(data) > watch.left:
+                self.force_close()
+            data = data[: watch.left]
+            watch.left -= len(data)
+        watch.keep(data, time_s)
+        self._parse(data)
+
+    def _drop(self) -> None:
+        self.force_close()
+        if self.transport is not None:
+            self.transport.close()
 
     def _parse(self, data: bytes) -> None:
         super().data_received(data)
@@ -119,14 +154,21 @@ class StampingHandler(ResponseHandler):
     def feed_data(self, data: Any, size: int = 0) -> None:
         """aiohttp's parser has read a head: (message, body)."""
         watch = self._watch
+        if self._answered:  # a reply that nobody asked for would be taken for the next request's
+            self._drop()
+            return
         if watch is not None and data[0].code >= 200:
             watch.framed = bool(data[0].chunked)
+            length = data[0].headers.get("Content-Length", "")
+            if not watch.framed and length.isdecimal():
+                watch.left = int(length)
             self._content = data[1]
             self._content.on_eof(self._at_end)
         super().feed_data(data, size)
 
     def _at_end(self) -> None:
         watch, self._watch, self._content = self._watch, None, None
+        self._answered = True
         if watch is not None:
             watch.end()
 
@@ -147,5 +189,8 @@ class StampingHandler(ResponseHandler):
             silent_s = watch.now() - watch.times_s[-1]
             if silent_s < limit_s:
                 self._read_timeout_handle = self._loop.call_later(limit_s - silent_s, self._on_read_timeout)
+                return
+            self._release()
+            if self._watch is not watch:  # the reply was over, with an event behind its end
                 return
         super()._on_read_timeout()

@@ -18,6 +18,12 @@ GOOD = Reading(times_s=[1.0], tokens=[1], finish="stop")
         (200, "cut", b"", GOOD, "failed", "cut"),
         (200, "cancelled", b"", GOOD, "cancelled", "cancelled"),
         (200, "", b"", Reading(times_s=[1.0], tokens=[1]), "failed", "cut"),
+        (204, "", b"", Reading(), "failed", "bad_request"),
+        (205, "", b"", Reading(), "failed", "bad_request"),
+        (304, "", b"", Reading(), "failed", "bad_request"),
+        (307, "", b"", GOOD, "failed", "bad_request"),
+        (307, "cut", b"", Reading(), "failed", "cut"),
+        (201, "", b"", GOOD, "ok", ""),
         (200, "", b"", Reading(finish="stop"), "failed", "empty"),
         (200, "", b"", Reading(finish="stop", malformed="{"), "failed", "malformed"),
         (200, "", b"", Reading(error={"message": "maximum context length is 9"}), "failed", "context_overflow"),
@@ -40,6 +46,13 @@ def test_classify(status: int, failure: str, body: bytes, reading: Reading, outc
     assert got[:2] == (outcome, error)
     assert error in ("", *ERRORS)
     assert (got[2] == "") == (outcome == "ok")
+
+
+def test_a_status_without_a_reply_is_told_with_where_it_leads() -> None:
+    assert classify(204, "", "", b"", Reading())[2] == "HTTP 204, a status that brings no event stream"
+    said = classify(308, "", "http://h/v1/?api_key=abcdef123456\x1b[31m" + "x" * 900, b"", Reading())[2]
+    assert said.startswith("HTTP 308, a redirect to http://h/v1/") and len(said) <= 300
+    assert "abcdef123456" not in said and "\x1b" not in said
 
 
 def test_details_are_one_printable_line_without_keys() -> None:

@@ -91,10 +91,12 @@ WHOLE = HEAD + chunk(EVENT) * 3 + END
         [HEAD, chunk(EVENT) * 3 + b"0\r\nA: trailer\r\n\r\n"],
         [HEAD, chunk(EVENT), b"%x;ext=1\r\n%b\r\n" % (2 * len(EVENT), EVENT * 2), END],
         [HEAD.replace(b": chunked", b":Chunked"), chunk(EVENT) * 3 + END],
+        [b"\r\n\r\n" + HEAD, chunk(EVENT) * 3 + END],
         [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\n\r\n" + WHOLE],
         cut(WHOLE, 7),
     ],
-    ids=["one read", "a chunk a read", "end in two", "end torn", "trailer", "extension", "spelling", "1xx", "crumbs"],
+    ids=["one read", "a chunk a read", "end in two", "end torn", "trailer", "extension", "spelling", "blank lines",
+         "1xx", "crumbs"],
 )  # fmt: skip
 async def test_however_it_is_cut_the_reply_is_whole_and_the_connection_stays(pieces: Sequence[bytes]) -> None:
     talker = Talker(pieces, [WHOLE], gap_s=0.002)
@@ -106,6 +108,66 @@ async def test_however_it_is_cut_the_reply_is_whole_and_the_connection_stays(pie
         times = [exchange.t_call_s, exchange.t_sent_s, *exchange.times_s, exchange.t_end_s]
         assert times == sorted(times)
     assert talker.connections == 1
+
+
+STALE = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 2\r\n\r\nab"
+LENGTH = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (3 * len(EVENT))
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [HEAD, chunk(EVENT) * 3 + END + b"garbage"],
+        [HEAD, chunk(EVENT) * 3, END + chunk(EVENT)[:-3]],
+        [HEAD, chunk(EVENT) * 3 + b"0\r\n", b"\r\ngarbage"],
+        [HEAD, chunk(EVENT) * 3 + b"0\r\n\r", b"\ngarbage"],
+        [HEAD, chunk(EVENT) * 3 + b"000;ext\r\nA: trailer\r\n\r\ngarbage"],
+        [HEAD, chunk(EVENT) * 3 + END + STALE],
+        [WHOLE + STALE],
+        [WHOLE + b"garbage"],
+        [LENGTH, EVENT, EVENT * 2 + EVENT],
+        [LENGTH + EVENT * 3 + b"garbage"],
+        [LENGTH + EVENT * 3 + STALE],
+    ],
+    ids=["last chunk", "a torn chunk more", "torn", "torn late", "trailer", "a reply more", "one read",
+         "garbage in one read", "length", "length in one read", "length and a reply more"],
+)  # fmt: skip
+async def test_what_stands_behind_a_reply_is_not_of_it_and_its_connection_is_dropped(pieces: Sequence[bytes]) -> None:
+    talker = Talker([*pieces, *[b""] * 20], [WHOLE])
+    async with talking(talker, timeout_s=2.0) as endpoint:
+        first, second = [await endpoint.post("/completions", b"{}") for _ in range(2)]
+    for exchange in (first, second):
+        assert (exchange.status, exchange.failure, exchange.body()) == (200, "", EVENT * 3), exchange.detail
+    assert talker.connections == 2 and first.t_end_s - first.t_call_s < 2.0
+
+
+async def test_a_whole_event_behind_the_end_does_not_make_a_timeout() -> None:
+    exchange = await fetch(HEAD, chunk(EVENT) * 2 + END + chunk(EVENT), *[b""] * 200, timeout_s=0.2)
+    assert (exchange.failure, exchange.body()) == ("", EVENT * 2)
+
+
+async def test_a_head_whose_lines_end_in_lf_alone() -> None:
+    head = HEAD.replace(b"\r\n", b"\n")
+    whole = head + chunk(EVENT) * 3 + END
+    for pieces in ([whole], [head, chunk(EVENT) * 2, chunk(EVENT) + END], cut(whole, 7)):
+        exchange = await fetch(*pieces)
+        assert (exchange.status, exchange.failure, exchange.body()) == (200, "", EVENT * 3)
+    lines = b"%x\n%b\n" % (len(EVENT), EVENT)
+    exchange = await fetch(head, lines, b"0\n\n", *[b""] * 40, timeout_s=3.0)
+    assert exchange.failure == "cut" and "chunk size" in exchange.detail, "chunks in LF alone are refused, and at once"
+
+
+@pytest.mark.parametrize(
+    ("head", "location"),
+    [
+        (b"HTTP/1.1 204 No Content\r\n\r\n", ""),
+        (b"HTTP/1.1 304 Not Modified\r\n\r\n", ""),
+        (b"HTTP/1.1 307 Elsewhere\r\nLocation: /v2/x\r\nContent-Length: 0\r\n\r\n", "/v2/x"),
+    ],
+)  # fmt: skip
+async def test_a_redirect_is_not_followed_and_told(head: bytes, location: str) -> None:
+    exchange = await fetch(head)
+    assert (exchange.failure, exchange.detail, exchange.body()) == ("", location, b"")
 
 
 @pytest.mark.parametrize(
