@@ -1,7 +1,8 @@
 """The scheduler under random traffic for as long as one likes: `python tests/engine/embedded/soak.py [steps] [seed]`.
 
 Every step is checked against what must always hold; what a prompt may find in the cache against a trie over token ids.
-Last whole run: 1,000,000 steps, seed 1, 111 s of CPU, nothing broken. Before that it had found an engine that stood still, its last sequence waiting for one that had ended.
+Last whole run: 1,000,000 steps, seed 1, 111 s of CPU, nothing broken. Before that it had found an engine that stood
+still, its last sequence waiting for one that had ended.
 """
 
 from __future__ import annotations
