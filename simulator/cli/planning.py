@@ -8,24 +8,16 @@ import shutil
 import signal
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
 from multiprocessing import active_children, get_context
 from pathlib import Path
+from typing import IO
 
-from simulator import tokenizer
-from simulator.cline.profiles import profile
-from simulator.core.action import Action, Outcome
+from simulator.cli.forecast import Forecast
+from simulator.cli.planner import Job, plan_one, start_worker
 from simulator.core.scenario import Scenario
-from simulator.core.task import Task
-from simulator.drive.checking import run_check
-from simulator.drive.commands import CommandRunner, ShellRunner
-from simulator.drive.toolbox import Toolbox
-from simulator.drive.workspace import Repository
-from simulator.drive.zygote import ZygoteRunner
 from simulator.errors import Interrupted, SimError
 from simulator.store.plans import (
     PlanFolder,
@@ -36,21 +28,23 @@ from simulator.store.plans import (
     open_plans,
     prune,
     save_index,
-    save_session,
+    starting,
+    sweep,
 )
-from simulator.tasks import catalog, pace
 from simulator.tasks.breadth import planned_as, planned_slots
-from simulator.tasks.mix import SessionSpec, draw, needed_s
-from simulator.tasks.recording import Terms, record, shown_dir
-from simulator.virtual.children import ignore, unheard
+from simulator.tasks.mix import draw, needed_s
+from simulator.virtual.children import unheard
 
 KEEP = 6
-#: parts of a scenario that do not change what is planned
+#: parts of a scenario that do not change what is planned; the last three only how many sessions a slot needs
 NOT_PLANNED = {
     "name", "endpoint", "synthetic", "warmup", "slo", "output", "time_limit_s", "request_timeout_s", "arrival",
+    "window_s", "ramp_s", "refill",
 }  # fmt: skip
 #: modules that decide what is planned, besides cline/, tasks/, drive/ and repos/
 PLANNERS = (
+    "cli/forecast.py",
+    "cli/planner.py",
     "cli/planning.py",
     "core/action.py",
     "core/arrival.py",
@@ -66,8 +60,8 @@ Progress = Callable[[int, int], None]
 
 
 def plan(scenario: Scenario, model: str, progress: Progress) -> PlanFolder:
-    """All sessions of a run, ready. progress(done, expected) is called as they get ready. SimError when one cannot be
-    made, Interrupted by Ctrl-C or a kind kill."""
+    """All sessions of a run, ready. progress(done, about how many there will be) is called as they get ready. SimError
+    when one cannot be made, Interrupted by Ctrl-C or a kind kill."""
     planning = Planning(scenario, model, progress)
     try:
         with _kind(planning.abandon):
@@ -99,35 +93,48 @@ class Planning:
     """Plans in the background. A run can begin once every slot has its first session; the later ones are made while
     the histories of the first are prefilled, before anything is measured.
 
-    slots: of the scenario, counted from the first; None, all. A cached plan of fewer slots is grown, so that several
-    loads of one scenario share their sessions."""
+    slots: of the scenario, counted from the first; None, all. A cached plan of fewer slots, or for a shorter window, is
+    grown, so that several loads and windows of one scenario share their sessions. folder: those of this run, which do
+    not depend on what else the cache holds: of each slot the first ones until it has work for the whole run."""
 
     def __init__(self, scenario: Scenario, model: str, progress: Progress, slots: int | None = None) -> None:
         self._slots = planned_slots(scenario) if slots is None else slots
         self._scenario = scenario = planned_as(scenario)
         self._model, self._progress = model, progress
+        self._needed_s = needed_s(scenario)
         self._first, self._stop = threading.Event(), threading.Event()
         self._failed: BaseException | None = None
         self.abandoned = False
         self._thread: threading.Thread | None = None
-        key, root = _key(scenario, model), cache_root()
-        for kept in sorted(root.glob(f"{key}.*")):
-            found = open_plans(kept)
-            if found is not None:
-                os.utime(kept)
-                self.folder, self._held = found.first(self._slots), hold(kept)
-                if found.slots >= self._slots:
-                    self._first.set()
-                    progress(len(self.folder.sessions), len(self.folder.sessions))
-                    return
-                break
-        else:
-            root.mkdir(parents=True, exist_ok=True)
-            self.folder = PlanFolder(Path(tempfile.mkdtemp(prefix=f"{key}.", dir=root)), ())
-            self._held = hold(self.folder.path)
-        self._grown = bool(self.folder.sessions)
+        self._all, self._held = self._open(f"{_key(scenario, model)}.")
+        self._grown = bool(self._all.sessions)
+        self.folder = self._all.part(self._slots, self._needed_s)
+        planned = len(self.folder.sessions)
+        if self._lacking() == []:
+            self._first.set()
+            progress(planned, planned)
+            return
+        progress(planned, Forecast(scenario, self._slots, self._needed_s, self.folder.sessions).expected)
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
+
+    def _open(self, prefix: str) -> tuple[PlanFolder, IO[bytes]]:
+        """The cache's folder of this scenario, else a new one; held."""
+        root = cache_root()
+        root.mkdir(parents=True, exist_ok=True)
+        with starting(root):
+            sweep(root)
+            for kept in sorted(root.glob(f"{prefix}*")):
+                found = open_plans(kept)
+                if found is not None:
+                    os.utime(kept)
+                    return found, hold(kept)
+            made = Path(tempfile.mkdtemp(prefix=prefix, dir=root))
+            return PlanFolder(made, ()), hold(made)
+
+    def _lacking(self) -> list[tuple[int, int, float]]:
+        """Slots without work for the whole run: (slot, sessions that it has, seconds of work that they are)."""
+        return self.folder.lacking(self._slots, self._needed_s)
 
     def wait_first(self) -> None:
         self._first.wait()
@@ -159,14 +166,14 @@ class Planning:
             raise self._failed
 
     def _work(self) -> None:
-        folder = self.folder.path
+        folder = self._all.path
         try:
             with growing(folder):
                 if self._grown:
                     self._look_again()
-                if self.folder.slots < self._slots:
-                    self._build(self.folder.slots)
-                    save_index(self.folder)
+                if self._lacking():
+                    self._build()
+                    save_index(self._all)
             prune(cache_root(), KEEP)
         except BaseException as error:  # raised where it is waited for
             self._failed = error
@@ -177,37 +184,46 @@ class Planning:
 
     def _look_again(self) -> None:
         """Another process may have grown the folder meanwhile, or died while it did."""
-        found = open_plans(self.folder.path)
+        found = open_plans(self._all.path)
         if found is None:
-            raise SimError(f"{self.folder.path} was changed by another process; run it again")
+            raise SimError(f"{self._all.path} was changed by another process; run it again")
         clear_unlisted(found)
-        for row in found.first(self._slots).sessions:
+        self._all = found
+        for row in found.part(self._slots, self._needed_s).sessions:
             self.folder.add(row)
 
-    def _build(self, planned: int) -> None:
-        """Sessions are added to each slot from `planned` on until it has work for the whole run; first ones first."""
-        scenario, job = self._scenario, _Job(self._scenario, self._model, self.folder.path)
-        needed, new = needed_s(scenario), range(planned, self._slots)
-        covered, given, firsts = dict.fromkeys(new, 0.0), dict.fromkeys(new, 1), 0
-        with ProcessPoolExecutor(os.cpu_count() or 2, get_context("spawn"), _start_worker, (job,)) as pool:
+    def _build(self) -> None:
+        """Sessions are added to each slot that lacks them until it has work for the whole run; first ones first."""
+        scenario, job = self._scenario, Job(self._scenario, self._model, self._all.path)
+        lacking = sorted(self._lacking(), key=lambda each: each[1])
+        given = {slot: number for slot, number, _ in lacking}
+        covered_s = {slot: so_far_s for slot, _, so_far_s in lacking}
+        firsts = sum(number == 0 for number in given.values())
+        forecast = Forecast(scenario, self._slots, self._needed_s, self.folder.sessions)
+        with ProcessPoolExecutor(os.cpu_count() or 2, get_context("spawn"), start_worker, (job,)) as pool:
+
+            def ask(slot: int) -> Future[PlannedSession]:
+                given[slot] += 1
+                return pool.submit(plan_one, draw(scenario, slot, given[slot] - 1))
+
             with unheard():  # a worker is started with a task
-                waiting: set[Future[PlannedSession]] = {pool.submit(_plan_one, draw(scenario, slot, 0)) for slot in new}
+                waiting = {ask(slot) for slot in list(given)}
             try:
                 while waiting:
+                    if not firsts:
+                        self._first.set()
                     done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
                     if self._stop.is_set():
                         raise SimError("planning was stopped")
-                    for future in done:
-                        row = future.result()
+                    for row in (future.result() for future in done):
+                        self._all.add(row)
                         self.folder.add(row)
-                        covered[row.slot] += row.floor_s
-                        firsts += given[row.slot] == 1 and row.session == f"s{row.slot:04d}"
-                        if covered[row.slot] < needed:
-                            waiting.add(pool.submit(_plan_one, draw(scenario, row.slot, given[row.slot])))
-                            given[row.slot] += 1
-                    if firsts == len(new):
-                        self._first.set()
-                    self._progress(len(self.folder.sessions), len(self.folder.sessions) + len(waiting))
+                        forecast.add(row)
+                        covered_s[row.slot] += row.floor_s
+                        firsts -= row.session == f"s{row.slot:04d}"
+                        if covered_s[row.slot] < self._needed_s:
+                            waiting.add(ask(row.slot))
+                    self._progress(len(self.folder.sessions), forecast.expected)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
@@ -230,85 +246,3 @@ def _key(scenario: Scenario, model: str) -> str:
     for path in sorted(f for f in files if f.is_file() and "__pycache__" not in f.parts):
         digest.update(str(path.relative_to(package.parent)).encode() + path.read_bytes())
     return digest.hexdigest()[:24]
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    scenario: Scenario
-    model: str
-    folder: Path
-
-
-@dataclass(slots=True)
-class _Worker:
-    job: _Job
-    runner: CommandRunner
-
-
-_worker: _Worker | None = None  # one a planning process, set by its initializer
-
-
-def _start_worker(job: _Job) -> None:
-    global _worker
-    ignore()  # Ctrl-C is for the parent, which then ends its workers
-    _end_with_parent()
-    with suppress(OSError):
-        os.nice(10)  # what is already running goes first
-    _worker = _Worker(job, ZygoteRunner(ShellRunner()))
-
-
-def _end_with_parent() -> None:
-    """A worker waits on a pipe that it holds open itself, so it would not notice that its parent was killed."""
-    parent = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1.0)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def _plan_one(spec: SessionSpec) -> PlannedSession:
-    try:
-        return _planned(spec)
-    except SimError:
-        raise
-    except Exception as error:
-        raise SimError(
-            f"session {spec.session} ({spec.kind}, {spec.size}, seed {spec.seed}) could not be planned: "
-            f"{type(error).__name__}: {error}; another --seed avoids it, and it is a fault worth reporting"
-        ) from error
-
-
-def _planned(spec: SessionSpec) -> PlannedSession:
-    assert _worker is not None
-    job = _worker.job
-    names = [name for name in catalog.templates() if catalog.kind_of(name) == spec.kind]
-    if not names:
-        raise SimError(f"no template of kind {spec.kind} under repos/; the clone is incomplete")
-    style = profile(spec.profile).style
-    task = catalog.make(names[spec.seed % len(names)], spec.seed, spec.size, style)
-    repository = Repository.create(job.folder / f"{spec.session}.git", task.history)
-    with tempfile.TemporaryDirectory(prefix="work-", dir=job.folder) as scratch:
-        root = Path(scratch) / task.name
-        repository.checkout(root, spec.session)
-        bench = _Bench(root, shown_dir(spec, task.name), repository.head, style.documents, _worker.runner)
-        made = record(spec, task, bench, Terms(job.scenario, job.model, tokenizer.count))
-    floor_s = pace.floor_s(made, paced=job.scenario.tools == "paced")
-    return save_session(job.folder, made, spec.slot, repository.head, floor_s)
-
-
-class _Bench:
-    """A scratch checkout in which a recorded solution is carried out."""
-
-    def __init__(self, root: Path, shown: str, head: str, documents: str, runner: CommandRunner) -> None:
-        self.head = head
-        self._root, self._runner = root, runner
-        self._toolbox = Toolbox(root, shown, runner, documents=documents)
-
-    def do(self, action: Action) -> Outcome:
-        return self._toolbox.do(action)
-
-    def check(self, task: Task) -> list[str]:
-        return run_check(self._root, task.check, self._runner)

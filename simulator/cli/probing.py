@@ -11,10 +11,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
+
 from simulator.cli.conduct import SIGNALS, Conductor
 from simulator.cli.procs import choose
 from simulator.cli.report import write_report
 from simulator.cli.run import Options, run_manifest
+from simulator.cli.screen import PlanningScreen
 from simulator.cli.target import Target
 from simulator.core.arrival import session_times
 from simulator.core.scenario import Scenario, scenario_hash
@@ -80,13 +83,14 @@ def loads(scenario: Scenario, *, rate: bool, window_s: float | None) -> Loads:
 
 
 class Prober:
-    """say: told what goes on, one phrase."""
+    """say: told what goes on, one phrase. console: what lasts, line by line."""
 
     def __init__(
-        self, loads: Loads, target: Target, options: Options, text: str, out: Path, say: Callable[[str], None]
-    ) -> None:
+        self, loads: Loads, target: Target, options: Options, text: str, out: Path, say: Callable[[str], None],
+        console: Console,
+    ) -> None:  # fmt: skip
         self._loads, self._target, self._options, self._text = loads, target, options, text
-        self._folder, self._say = out / PROBES, say
+        self._folder, self._say, self._console = out / PROBES, say, console
         self._own_engine = "params_sha256" in target.identity
         self._engine = run_manifest(options, loads.base, text, target)["engine"]
         self.foreign = 0
@@ -157,10 +161,13 @@ class Prober:
 
     async def _plans(self, point: float) -> Planning:
         """All of them, before anything is sent: planning never takes part of the machine from a probe."""
-        from simulator.cli.planning import Planning  # pulls in document libraries
+        self._say("planning sessions")
+        emulated = self._target.kind == "emulated"
+        with PlanningScreen(plain=True, emulated=emulated, console=self._console) as screen:
+            return await self._planned(point, screen.progress)
 
-        def progress(done: int, expected: int) -> None:
-            self._say(f"planning sessions {done}/{expected}")
+    async def _planned(self, point: float, progress: Callable[[int, int], None]) -> Planning:
+        from simulator.cli.planning import Planning  # pulls in document libraries
 
         loads = self._loads
         planning = Planning(loads.planned_as(point), self._target.model, progress, self._slots(point))

@@ -104,7 +104,7 @@ async def _search(
     console = Console(highlight=False, soft_wrap=True)
     async with _target(options, asked.base) as target:
         with console.status("") as status:
-            prober = _prober(options)(asked, target, options, text, out, lambda what: status.update(what))
+            prober = _prober(options)(asked, target, options, text, out, lambda what: status.update(what), console)
             found, fault = await _probe_all(prober, _blank(asked, target, objectives), span, console)
     write_json(out / "saturate.json", as_json(found))
     write_whole(out / "saturate.md", markdown(found).encode())

@@ -9,9 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn
+
+from simulator.view.cells import clock
 
 PLAIN_EVERY_S = 3.0
+#: sessions, and share of those to plan, after which the time left is foretold
+TELLING, TELLING_SHARE = 4, 0.1
 #: cells, more than any line has
 UNCUT = 10_000
 
@@ -23,24 +27,22 @@ def whole_lines() -> Console:
 
 
 class PlanningScreen:
-    """`progress(done, expected)` may be called from another thread."""
+    """`progress(done, about how many there will be)` may be called from another thread. console: told there, line by
+    line, and nothing when all were planned before; None: on standard error, as a bar if that is a terminal."""
 
-    def __init__(self, *, plain: bool, emulated: bool = False) -> None:
-        self._console = Console(stderr=True)
+    def __init__(self, *, plain: bool, emulated: bool = False, console: Console | None = None) -> None:
+        self._console, self._own = (Console(stderr=True), True) if console is None else (console, False)
         self._what = "[EMULATED] planning sessions" if emulated else "planning sessions"
         self._drawn = not plain and self._console.is_terminal
         self._bar = Progress(
-            TextColumn(self._what, markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=self._console,
-            transient=True,
-        )
-        self._task = self._bar.add_task("", total=None)
-        self._said_at = time.monotonic()
-        self._started_at = self._said_at
-        self._last = (0, 0)
+            TextColumn(self._what, markup=False), BarColumn(), TextColumn("{task.fields[told]}", markup=False),
+            console=self._console, transient=True,
+        )  # fmt: skip
+        self._task = self._bar.add_task("", total=None, told="")
+        self._started_s = time.monotonic()
+        self._said_s = -PLAIN_EVERY_S
+        self._first: int | None = None
+        self._last, self._said = (0, 0), (0, 0)
         self._done = False
 
     def __enter__(self) -> PlanningScreen:
@@ -52,19 +54,36 @@ class PlanningScreen:
         if self._drawn:
             self._bar.stop()
         if kind is None:
-            took = time.monotonic() - self._started_at
-            self._console.print(f"planned {self._last[0]} sessions in {took:.1f} s", highlight=False)
             self._done = True
+            done, expected = self._last
+            if done == self._first == expected:
+                if self._own:
+                    self._console.print(f"{done} sessions, planned before", highlight=False)
+                return
+            rest = f" of about {expected}; the others are planned while the run begins" if expected > done else ""
+            took = f"{done} sessions in {time.monotonic() - self._started_s:.1f} s{rest}"
+            self._console.print(f"planned {took}", highlight=False, soft_wrap=True)
 
     def progress(self, done: int, expected: int) -> None:
         if self._done:
             return  # the rest is planned while the run begins
-        self._last = (done, expected)
+        now_s = time.monotonic()
+        self._first = done if self._first is None else self._first
+        self._last = (done, max(done, expected))
+        told = planning_told(done, expected, done - self._first, now_s - self._started_s)
         if self._drawn:
-            self._bar.update(self._task, completed=done, total=expected)
-        elif time.monotonic() - self._said_at > PLAIN_EVERY_S:
-            self._said_at = time.monotonic()
-            self._console.print(f"{self._what} {done}/{expected}", highlight=False, markup=False)
+            self._bar.update(self._task, completed=done, total=self._last[1], told=told)
+        elif done < expected and self._last != self._said and now_s - self._said_s > PLAIN_EVERY_S:
+            self._said_s, self._said = now_s, self._last
+            self._console.print(f"{self._what}: {told}", highlight=False, markup=False, soft_wrap=True)
+
+
+def planning_told(done: int, expected: int, new: int, took_s: float) -> str:
+    """`12 of about 54, about 0:40 left`. new: of those done, how many took took_s; few of them foretell nothing."""
+    told = f"{done} of about {max(done, expected)}"
+    if done >= expected or new < max(TELLING, TELLING_SHARE * (expected - done + new)):
+        return told
+    return f"{told}, about {clock(took_s / new * (expected - done))} left"
 
 
 class Screen:

@@ -10,7 +10,7 @@ import os
 import pickle
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
@@ -82,9 +82,26 @@ class PlanFolder:
         """One past the highest slot that has a session."""
         return max((row.slot for row in self._rows.values()), default=-1) + 1
 
-    def first(self, slots: int) -> PlanFolder:
-        """The part of it that the first `slots` slots play."""
-        return PlanFolder(self.path, [row for row in self._rows.values() if row.slot < slots])
+    def part(self, slots: int, needed_s: float) -> PlanFolder:
+        """What a run of the first `slots` slots plays: of each the first sessions, until they are `needed_s` of work;
+        at least one. It is the same whatever else was planned."""
+        covered_s: dict[int, float] = {}
+        kept = []
+        for row in self.sessions:
+            if row.slot < slots and (row.slot not in covered_s or covered_s[row.slot] < needed_s):
+                covered_s[row.slot] = covered_s.get(row.slot, 0.0) + row.floor_s
+                kept.append(row)
+        return PlanFolder(self.path, kept)
+
+    def lacking(self, slots: int, needed_s: float) -> list[tuple[int, int, float]]:
+        """Of the first `slots` slots, those without so much work: (slot, how many sessions it has, seconds of work)."""
+        number, covered_s = [0] * slots, [0.0] * slots
+        for row in self._rows.values():
+            if row.slot < slots:
+                number[row.slot] += 1
+                covered_s[row.slot] += row.floor_s
+        rows = zip(range(slots), number, covered_s, strict=True)
+        return [(slot, n, seconds) for slot, n, seconds in rows if not n or seconds < needed_s]
 
     @property
     def hash(self) -> str:
@@ -154,9 +171,26 @@ def growing(folder: Path) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def starting(root: Path) -> Iterator[None]:
+    """Folders are made, found and swept by one process at a time."""
+    with root.with_name(f"{root.name}.lock").open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def sweep(root: Path) -> None:
+    """Removes unfinished folders that nobody holds: whoever made them was killed. Call it while `starting`."""
+    for folder in root.iterdir():
+        if folder.is_dir() and not (folder / INDEX).exists():
+            _remove_unless_held(folder)
+
+
 def clear_unlisted(folder: PlanFolder) -> None:
-    """Removes sessions that are not in the index: a growth that was stopped leaves them."""
+    """Removes sessions that are not in the index, and scratch work: a growth that was stopped leaves them."""
     listed = {row.session for row in folder.sessions}
+    for path in folder.path.glob("work-*"):
+        shutil.rmtree(path)
     for path in (*folder.path.glob("s*.git"), *folder.path.glob("s*.plan")):
         if path.stem not in listed:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -176,9 +210,10 @@ def prune(root: Path, keep: int) -> None:
     except OSError:
         return
     for folder in folders[keep:]:
-        try:
-            with open(folder / LOCK, "ab") as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(folder, ignore_errors=True)
-        except OSError:
-            continue  # in use
+        _remove_unless_held(folder)
+
+
+def _remove_unless_held(folder: Path) -> None:
+    with suppress(OSError), open(folder / LOCK, "ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)  # else it is in use

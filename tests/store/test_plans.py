@@ -8,7 +8,18 @@ from pathlib import Path
 
 from simulator.core.plan import SessionPlan, Turn
 from simulator.core.task import Check
-from simulator.store.plans import PlanFolder, clear_unlisted, growing, hold, open_plans, prune, save_index, save_session
+from simulator.store.plans import (
+    PlanFolder,
+    clear_unlisted,
+    growing,
+    hold,
+    open_plans,
+    prune,
+    save_index,
+    save_session,
+    starting,
+    sweep,
+)
 
 
 def one(session: str) -> SessionPlan:
@@ -42,9 +53,30 @@ def test_a_finished_folder_is_opened_as_it_was_saved(tmp_path: Path) -> None:
 def test_the_first_slots_of_a_folder_are_a_plan_of_their_own(tmp_path: Path) -> None:
     plans = folder(tmp_path / "a")
     assert plans.slots == 2 and PlanFolder(tmp_path, ()).slots == 0
-    first = plans.first(1)
+    first = plans.part(1, 9.0)
     assert [row.session for row in first.sessions] == ["s0000", "s0002"] and first.slots == 1
-    assert first.hash != plans.hash == plans.first(2).hash
+    assert first.hash != plans.hash == plans.part(2, 9.0).hash
+
+
+def test_what_a_run_needs_of_a_folder_is_the_same_whatever_else_lies_there(tmp_path: Path) -> None:
+    plans = folder(tmp_path / "a", sessions=6)  # two slots, three sessions each, a second of work a session
+    assert [len(plans.part(2, needed_s).sessions) for needed_s in (0.0, 0.5, 1.0, 1.5, 3.0, 9.0)] == [2, 2, 2, 4, 6, 6]
+    short = PlanFolder(plans.path, [plans.row(f"s{n:04d}") for n in range(4)])
+    assert short.part(2, 1.5).hash == plans.part(2, 1.5).hash and short.part(2, 3.0).hash != plans.part(2, 3.0).hash
+    assert plans.lacking(2, 3.0) == [] and short.lacking(2, 3.0) == [(0, 2, 2.0), (1, 2, 2.0)]
+    assert plans.lacking(3, 0.0) == [(2, 0, 0.0)] and short.lacking(2, 2.0) == []
+
+
+def test_half_made_folders_that_nobody_holds_are_swept(tmp_path: Path) -> None:
+    root = tmp_path / "plans"
+    root.mkdir()
+    for name in ("whole", "left", "held"):
+        plans = folder(root / name)
+        if name == "whole":
+            save_index(plans)
+    with hold(root / "held"), starting(root):
+        sweep(root)
+    assert sorted(p.name for p in root.iterdir()) == ["held", "whole"]
 
 
 def test_sessions_are_played_by_number_past_the_ten_thousandth(tmp_path: Path) -> None:
@@ -60,11 +92,12 @@ def test_a_growth_that_was_stopped_leaves_nothing_to_trip_over(tmp_path: Path) -
     save_index(folder(tmp_path / "a"))
     save_session(tmp_path / "a", one("s0007"), 1, "0" * 40, 1.0)
     (tmp_path / "a" / "s0007.git" / "objects").mkdir(parents=True)
+    (tmp_path / "a" / "work-x" / "repository").mkdir(parents=True)
     found = open_plans(tmp_path / "a")
     assert found is not None
     with growing(found.path):
         clear_unlisted(found)
-    assert sorted(p.name for p in found.path.glob("s0007*")) == []
+    assert sorted(p.name for p in (*found.path.glob("s0007*"), *found.path.glob("work-*"))) == []
     assert open_plans(tmp_path / "a") is not None, "what is listed stays"
 
 

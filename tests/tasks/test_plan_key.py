@@ -54,6 +54,8 @@ def test_whatever_planning_imports_is_in_the_key():
         ({"profiles": {"compact": 1}}, False),
         ({"name": "other"}, True),
         ({"slo": {"ttft_s": 1}}, True),
+        ({"refill": True, "window_s": 60}, True),
+        ({"refill": True, "window_s": 600, "ramp_s": 9}, True),
     ],
 )
 def test_what_changes_a_plan_changes_its_key(change, same):
