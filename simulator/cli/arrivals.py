@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from simulator.core.arrival import request_times, session_times
+from simulator.core.arrival import check_requests, request_times, session_times
 from simulator.core.scenario import MAX_TIMES, Arrival, Scenario, Synthetic, SyntheticArrival
 from simulator.core.share import WHOLE, Share
 from simulator.drive.load import Work
@@ -33,6 +33,7 @@ def with_traces(scenario: Scenario, source: Path) -> Scenario:
         scenario = scenario.model_copy(update={"synthetic": synthetic})
     if scenario.arrival.open:
         session_times(scenario)
+    check_requests(scenario)
     return scenario
 
 

@@ -11,12 +11,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from rich.console import Console
 
 from simulator.cli.conduct import SIGNALS, Conductor
 from simulator.cli.procs import choose
 from simulator.cli.report import write_report
 from simulator.cli.run import Options, run_manifest
+from simulator.cli.same_engine import differences, named, provable
 from simulator.cli.screen import PlanningScreen
 from simulator.cli.target import Target
 from simulator.core.arrival import session_times
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
 PROBES = "probes"
 #: a probe that ended so has said what it could; others are tried again
 WHOLE = ("", "time limit")
-#: of an engine's identity, what must be equal for its probes to be one search
-SAME_ENGINE = ("kind", "model", "params_sha256", "settings", "virtual")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +91,19 @@ class Prober:
     ) -> None:  # fmt: skip
         self._loads, self._target, self._options, self._text = loads, target, options, text
         self._folder, self._say, self._console = out / PROBES, say, console
-        self._own_engine = "params_sha256" in target.identity
-        self._engine = run_manifest(options, loads.base, text, target)["engine"]
+        self._own_engine = "params_sha256" in target.identity or bool(target.identity.get("virtual"))
+        engine = run_manifest(options, loads.base, text, target)["engine"]
+        self._engine: Mapping[str, Any] = orjson.loads(orjson.dumps(engine))  # as a manifest gives it back
         self.foreign = 0
 
+    @property
+    def provable(self) -> bool:
+        """Whether the engine tells enough to know the probes of `known` for its own."""
+        return provable(self._engine, own=self._own_engine)
+
     def known(self) -> list[tuple[float, Path, Mapping[str, Any]]]:
-        """(load, folder, summary) of the probes that are there already, in the order in which they were made."""
+        """(load, folder, summary) of the probes that are there already, in the order in which they were made.
+        UsageError when some are of another engine, or of the same under another label: they answer another question."""
         found: list[tuple[float, float, Path, Mapping[str, Any]]] = []
         for path in sorted(self._folder.glob("*")) if self._folder.is_dir() else ():
             try:
@@ -112,15 +119,29 @@ class Prober:
         return [(point, path, summary) for _, point, path, summary in sorted(found, key=lambda each: each[0])]
 
     def _mine(self, run: Run) -> float | None:
-        """The load that a run folder is a probe of; None when it belongs to another scenario or engine."""
+        """The load that a run folder is a probe of; None when it belongs to another scenario. UsageError when to
+        another engine."""
         stated, engine = run.manifest.get("probe"), run.manifest.get("engine")
         point = stated.get("point") if isinstance(stated, dict) else None
         if not isinstance(point, int | float) or not isinstance(engine, dict):
             return None
-        keys = SAME_ENGINE if self._own_engine else (*SAME_ENGINE, "base_url")
-        same = all(engine.get(key) == self._engine.get(key) for key in keys)
-        wanted = scenario_hash(self._loads.at(float(point)))
-        return float(point) if same and run.manifest.get("scenario_hash") == wanted else None
+        if run.ended:
+            self._same_engine(engine, str(run.manifest.get("label", "")), run.path)
+        try:
+            wanted = scenario_hash(self._loads.at(float(point)))
+        except (ValueError, OverflowError, UsageError):  # a load that this scenario cannot have
+            return None
+        return float(point) if run.manifest.get("scenario_hash") == wanted else None
+
+    def _same_engine(self, then: Mapping[str, Any], label: str, path: Path) -> None:
+        found = differences(then, self._engine, own=self._own_engine)
+        if label != self._options.label:
+            found = [f"label `{label}` then, `{self._options.label}` now", *found]
+        if found:
+            raise UsageError(
+                f"{path} is a probe of another engine ({named(found)}); its answer is not this engine's: "
+                "give another --out"
+            )
 
     async def run(self, point: float) -> tuple[Path, str, Mapping[str, Any]]:
         """(folder, how it was stopped, summary) of a new probe."""

@@ -25,10 +25,16 @@ from simulator.core.saturation import BELOW, CLIENT_LIMIT, Span, Verdict, decide
 from simulator.core.scenario import Scenario
 from simulator.core.scenario_file import parse
 from simulator.errors import EngineError, Interrupted, SimError, UsageError
-from simulator.store.manifest import write_json, write_whole
-from simulator.view.saturation import Found, as_json, curve, limits, markdown, probe_line, sentence, table
+from simulator.store.manifest import MANIFEST, read_json, write_json, write_whole
+from simulator.view.saturation import MADE_BY, Found, as_json, curve, limits, markdown, probe_line, sentence, table
 
+ANSWER = "saturate.json"
 AGENTS, RATES = (1.0, 512.0), (0.05, 20.0)
+#: said when probes are read whose engine cannot be known for the present one
+UNPROVED = (
+    "warning: this engine does not tell when it started, so it cannot be proved that the probes that were read are its "
+    "own; if it was restarted or set up anew since, give another --out"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,8 @@ def main(options: Options, search: Search) -> int:
     if search.rate and options.virtual is not None:
         raise UsageError("--rate and --virtual exclude each other: virtual time plays closed loops only")
     span = _span(search, asked.base, tries=2 if options.virtual is None else 1)
-    asked.slots(span.high)  # too many sessions to plan are told now
+    asked.slots(span.low)  # a first arrival that comes too late, and too many sessions to plan, are told now
+    asked.slots(span.high)
     out = options.out or fresh_folder(f"{scenario.name}-saturate")
     _usable(out)
     return uvloop.run(_search(options, asked, span, objectives, text, out))
@@ -91,11 +98,23 @@ def _usable(out: Path) -> None:
     """A new folder, or one that a search has left."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        if any(out.iterdir()) and not (out / PROBES).is_dir():
+        if not _left_by_a_search(out):
             raise UsageError(f"{out} holds other things; give --out a new folder, or one that `sim saturate` left")
         (out / PROBES).mkdir(exist_ok=True)
     except OSError as error:
         raise UsageError(f"--out {out}: {error.strerror}; give a new folder") from None
+
+
+def _left_by_a_search(out: Path) -> bool:
+    """By the marks that a search leaves: its own in saturate.json, `probe` in each manifest. One that was ended early
+    may have left nothing but an empty folder for probes."""
+    if (out / ANSWER).exists():
+        found = read_json(out / ANSWER) or {}
+        return found.get("made_by") == MADE_BY or {"engine_kind", "verdict", "sentence", "probes"} <= found.keys()
+    probes = list((out / PROBES).iterdir()) if (out / PROBES).is_dir() else []
+    if any(isinstance((read_json(path / MANIFEST) or {}).get("probe"), dict) for path in probes):
+        return True
+    return not probes and all(path == out / PROBES and path.is_dir() for path in out.iterdir())
 
 
 async def _search(
@@ -106,7 +125,7 @@ async def _search(
         with console.status("") as status:
             prober = _prober(options)(asked, target, options, text, out, lambda what: status.update(what), console)
             found, fault = await _probe_all(prober, _blank(asked, target, objectives), span, console)
-    write_json(out / "saturate.json", as_json(found))
+    write_json(out / ANSWER, as_json(found))
     write_whole(out / "saturate.md", markdown(found).encode())
     console.print(table(found), *curve(found), "", sentence(found), f"report: {out / 'saturate.md'}", sep="\n")
     if fault is not None:
@@ -159,7 +178,9 @@ async def _probe_all(prober: Prober, found: Found, span: Span, console: Console)
     for point, path, summary in prober.known():
         take(point, path, summary, "  (read)")
     if prober.foreign:
-        console.print(f"{prober.foreign} probes of another scenario or engine lie there and are left out", markup=False)
+        console.print(f"{prober.foreign} probes of another scenario lie there and are left out", markup=False)
+    if probes and not prober.provable:
+        console.print(UNPROVED, markup=False)
     stopped, fault = "", None
     while not isinstance(step := decide(span, [probe.trial for probe in probes]), Verdict):
         try:

@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,15 @@ from simulator.cli.scripts import planned, scripts
 from simulator.cli.target import Target
 from simulator.core.scenario import Scenario
 from simulator.engine.embedded.config import DEFAULT_PARAMS, EngineParams, load_params
+from simulator.errors import Interrupted
 from simulator.store.folder import RunFolder, RunWriter
 from simulator.virtual.folder import write
 from simulator.virtual.script import Script
 from simulator.virtual.simulate import check, simulate
 
 EVERY_S = 3.0
+#: how long a simulation may go on after a signal; it looks many times a second unless something is amiss
+PATIENCE_S = 10.0
 MARK = "[EMULATED, virtual time]"
 
 
@@ -64,6 +68,7 @@ def play(
                 scenario, params, played, replicas=replicas, processes=os.cpu_count() or 1,
                 watch=lambda now_s: bool(progress(now_s)) or asked(), spool=Path(spool),
             )  # fmt: skip
+            asked.over()
             if isinstance(progress, Progress):
                 progress.done(result.end_s)
             say("writing records")
@@ -72,6 +77,9 @@ def play(
         answered, failed = (sum(map(len, each)) for each in ([x.ok_s for x in loads], [x.failed_s for x in loads]))
         writer.amend({"reused_sessions": result.reused})
         ending = _ending(result.stopped, result.ran_dry, answered, failed)
+    except Interrupted:
+        ending = {"stopped": "interrupted"}
+        raise
     finally:
         writer.finish(ending)
     return ending
@@ -113,23 +121,47 @@ def _ending(stopped: str, ran_dry: int, answered: int, failed: int) -> Mapping[s
     return {"stopped": stopped, "caches_reset": True, "ran_dry": ran_dry, "answered": answered, "failed": failed}
 
 
-@contextmanager
-def interruptible() -> Iterator[Callable[[], bool]]:
-    """Until the end of the block, Ctrl-C and a kind kill make the given function answer true; a second one ends at
-    once."""
-    asked = False
+class Interruption:
+    """Whether somebody wants the simulation to end. It is asked now and then; should it not be for patience_s after
+    the signal (a step that takes very long, a machine without memory), Interrupted is raised wherever it is."""
 
-    def ask(_number: int, _frame: object) -> None:
-        nonlocal asked
-        if asked:
+    def __init__(self, patience_s: float) -> None:
+        self._patience_s = patience_s
+        self._wanted = self._over = False
+
+    def __call__(self) -> bool:
+        if self._wanted:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        return self._wanted
+
+    def over(self) -> None:
+        """The simulation has ended; what follows is only written."""
+        self._over = True
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def hear(self, _number: int, _frame: object) -> None:
+        if self._wanted:
+            for worker in active_children():
+                worker.kill()
             os._exit(130)
-        asked = True
+        self._wanted = True
+        if not self._over:
+            signal.setitimer(signal.ITIMER_REAL, self._patience_s)
 
-    names = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {name: signal.signal(name, ask) for name in names}
+    def give_up(self, _number: int, _frame: object) -> None:
+        raise Interrupted(f"interrupted; the simulation was not heard of for {self._patience_s:g} s and was broken off")
+
+
+@contextmanager
+def interruptible(patience_s: float = PATIENCE_S) -> Iterator[Interruption]:
+    """Until the end of the block, Ctrl-C and a kind kill make what is given answer true; a second one ends at once."""
+    asked = Interruption(patience_s)
+    heard = dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), asked.hear)
+    before = {name: signal.signal(name, each) for name, each in (heard | {signal.SIGALRM: asked.give_up}).items()}
     try:
-        yield lambda: asked
+        yield asked
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         for name, handler in before.items():
             signal.signal(name, handler)
 

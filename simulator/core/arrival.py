@@ -6,6 +6,7 @@ one's, a faster one is the same draw on a faster clock, and any process can comp
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator
 from itertools import count, islice, takewhile
@@ -40,6 +41,7 @@ def session_times(scenario: Scenario) -> tuple[float, ...]:
     first = next(times, None)
     if first is None:
         raise UsageError("the arrival trace is empty; give it at least one time")
+    _check_pace(scenario.arrival, first, scenario.time_limit_s, "arrival")
     end_s = window_end_s(scenario, first)
     rest = times if end_s is None else takewhile(lambda t: t < end_s, times)
     planned = (first, *islice(rest, MAX_SESSIONS))
@@ -48,6 +50,8 @@ def session_times(scenario: Scenario) -> tuple[float, ...]:
             f"more than {MAX_SESSIONS:,} sessions would arrive; lower `arrival.sessions_per_s`, `window_s` or "
             "`ramp_s`, or cap them with `arrival.total`"
         )
+    if not math.isfinite(planned[-1]):
+        raise UsageError("`arrival`: a session would be due at an infinite time; lower the trace's `scale`")
     return planned
 
 
@@ -59,6 +63,32 @@ def window_end_s(scenario: Scenario, first_s: float) -> float | None:
 def request_times(block: Synthetic, seed: int) -> tuple[float, ...]:
     """Due times of an open loop's synthetic requests, at most `requests` of them."""
     return tuple(islice(due_times(block.arrival, seed, "request"), block.requests))
+
+
+def check_requests(scenario: Scenario) -> None:
+    """UsageError when no synthetic request of an open loop would arrive in the run's time."""
+    block = scenario.synthetic
+    if block is None or not block.arrival.open:
+        return
+    times = request_times(block, scenario.seed)
+    _check_pace(block.arrival, times[0], scenario.time_limit_s, "synthetic.arrival")
+    if not math.isfinite(times[-1]):
+        raise UsageError("`synthetic.arrival`: a request would be due at an infinite time; lower the trace's `scale`")
+
+
+def _check_pace(arrival: Arrival | SyntheticArrival, first_s: float, limit_s: float, key: str) -> None:
+    rate = arrival.rate_per_s
+    if rate is not None and rate * limit_s < 1:
+        name = "sessions_per_s" if isinstance(arrival, Arrival) else "requests_per_s"
+        raise UsageError(
+            f"`{key}.{name}` {rate:g} is less than one arrival in the run's time limit; give at least "
+            f"{1 / limit_s:.2g}, or raise `time_limit_s` ({limit_s:g})"
+        )
+    if first_s >= limit_s:
+        raise UsageError(
+            f"`{key}`: the first arrival is due at {first_s:g} s and the run ends at its time limit, {limit_s:g} s; "
+            "let it arrive sooner, or raise `time_limit_s`"
+        )
 
 
 def _unit_poisson(seed: int, stream: str) -> Iterator[float]:

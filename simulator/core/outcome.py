@@ -150,9 +150,7 @@ def _no_reply(status: int, location: str) -> str:
     """A status that is no error and brings no event stream."""
     if not location:
         return f"HTTP {status}, a status that brings no event stream"
-    return f"HTTP {status}, a redirect to {clean(location)}, which is not followed: name that server instead"[
-        :300
-    ]
+    return f"HTTP {status}, a redirect to {clean(location)}, which is not followed: name that server instead"[:300]
 
 
 def _status_error(status: int, message: str) -> str:

@@ -14,6 +14,8 @@ from simulator.core.saturation import MET, MISSED, Verdict
 from simulator.view.format import DASH, against, bar, cell, count, digits, measure
 from simulator.view.identity import EMULATED
 
+#: by which a search knows its own answer again
+MADE_BY = "sim saturate"
 MARK = {MET: "met", MISSED: "MISSED"}
 BAR = 40
 #: columns that a terminal has no room for
@@ -133,6 +135,7 @@ def markdown(found: Found) -> str:
 def as_json(found: Found) -> dict[str, Any]:
     return {
         "schema": 1,
+        "made_by": MADE_BY,
         "engine_kind": "emulated" if found.emulated else "real",
         "engine": found.engine,
         "scenario": found.scenario,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from simulator.view.cells import clean
-from simulator.view.format import count, digits, duration, percent
+from simulator.view.format import cell, count, digits, duration, percent
 
 MARK = "EMULATED ENGINE, VIRTUAL TIME"
 HEADS = ("agents", "engine", "output tok/s", "TTFT p95", "TPOT p95", "goodput", "cached", "memory", "best")
@@ -55,12 +55,13 @@ def table(answer: Answer) -> RenderableType:
         grid.add_column(head, justify="left" if n < 2 else "right", no_wrap=True)
     told: list[str] = []
     for row, each in zip(answer.rows, answer.verdicts, strict=True):
-        for cell, cells in zip(row, lines(row, each), strict=True):
-            held = cell.memory
-            grid.add_row(*cells[:7], f"{held.needed_bytes / 2**30:.1f}/{held.have_bytes / 2**30:.1f}")
+        for one, cells in zip(row, lines(row, each), strict=True):
+            held = one.memory
+            room = f"{held.needed_bytes / 2**30:.1f}/{held.have_bytes / 2**30:.1f}"
+            grid.add_row(*(Text(clean(part)) for part in cells[:7]), room)  # a name is no markup
             if not held.fits:
-                told.append(f"{cell.agents} agents on {cell.engine}: {held.told()}")
-        told.append(f"{each.agents} agents: {each.told()}")
+                told.append(clean(f"{one.agents} agents on {one.engine}: {held.told()}"))
+        told.append(clean(f"{each.agents} agents: {each.told()}"))
     badge = Text(f" {MARK}: not a GPU ", style="bold white on red")
     verdicts = [Text(line, style="bold") for line in told]
     return Group(badge, Text(heading(answer), style="bold"), grid, *verdicts, *(Text(line) for line in notes(answer)))
@@ -70,8 +71,8 @@ def markdown(answer: Answer) -> str:
     out = [f"# ⚠ {MARK}: the simulator's model of a server, not a GPU", "", f"## {heading(answer)}", ""]
     out += ["| " + " | ".join(HEADS) + " |", "|---|---|" + "---:|" * 5 + "---|---|"]
     for row, each in zip(answer.rows, answer.verdicts, strict=True):
-        out += ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |" for cells in lines(row, each)]
-    return "\n".join([*out, "", *(f"{line}  " for line in notes(answer))]) + "\n"
+        out += ["| " + " | ".join(map(cell, cells)) + " |" for cells in lines(row, each)]
+    return "\n".join([*out, "", *(f"{line}  " for line in notes(answer, cell))]) + "\n"
 
 
 def heading(answer: Answer) -> str:
@@ -96,9 +97,10 @@ def lines(row: Sequence[Any], verdict: Any) -> list[tuple[str, ...]]:
     return found
 
 
-def notes(answer: Answer) -> list[str]:
+def notes(answer: Answer, safe: Callable[[str], str] = clean) -> list[str]:
+    """safe: makes a name of a file harmless where it is shown."""
     held = "; ".join(
-        f"{clean(each.hardware)}, {clean(each.traffic)}: {each.modelled_tok_s:,.0f} for {each.measured_tok_s:,.0f} "
+        f"{safe(each.hardware)}, {safe(each.traffic)}: {each.modelled_tok_s:,.0f} for {each.measured_tok_s:,.0f} "
         f"tok/s ({100 * each.error:+.1f} %, {'fitted' if each.fitted else 'not fitted'})"
         for each in answer.checks
     )

@@ -10,6 +10,7 @@ from simulator.cli.arrivals import with_traces
 from simulator.cli.probing import loads
 from simulator.cli.run import Options
 from simulator.cli.saturate import Search, main
+from simulator.cli.saturate import _usable as usable
 from simulator.core.scenario_file import parse
 from simulator.errors import UsageError
 
@@ -103,3 +104,59 @@ def test_a_broken_trace_is_told(tmp_path: Path, text: str, said: str) -> None:
 def test_a_missing_trace_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"times\.txt: the arrival trace cannot be read: No such file"):
         with_traces(parse(TRACE, "f"), tmp_path / "few.yaml")
+
+
+@pytest.mark.parametrize(
+    ("files", "own"),
+    [
+        ({}, True),
+        ({"probes/": ""}, True),
+        ({"probes/0001-1/manifest.json": '{"probe": {"point": 1}}'}, True),
+        ({"probes/0001-1/manifest.json": '{"probe": {"point": 1}}', "notes.txt": "mine"}, True),
+        ({"saturate.json": '{"made_by": "sim saturate"}', "probes/": ""}, True),
+        ({"probes/venus/photo.jpg": "x"}, False),
+        ({"probes/a/manifest.json": '{"scenario": {}}'}, False),
+        ({"probes/": "", "mine": "x"}, False),
+        ({"saturate.json": '{"mine": 1}', "probes/": ""}, False),
+        ({"saturate.json": "not even JSON", "probes/0001-1/manifest.json": '{"probe": {"point": 1}}'}, False),
+    ],
+)
+def test_only_a_search_s_own_folder_is_gone_on_with(tmp_path: Path, files: dict[str, str], own: bool) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).mkdir(exist_ok=True) if name.endswith("/") else (tmp_path / name).write_text(text)
+    if own:
+        usable(tmp_path)
+        assert (tmp_path / "probes").is_dir()
+    else:
+        with pytest.raises(UsageError, match="holds other things"):
+            usable(tmp_path)
+    assert all((tmp_path / name).read_text() == text for name, text in files.items() if not name.endswith("/"))
+
+
+@pytest.mark.parametrize(
+    ("arrival", "said"),
+    [
+        ("arrival: {kind: constant, sessions_per_s: 5.0e-324}", "`arrival.sessions_per_s` 4.94066e-324 is less than"),
+        ("arrival: {kind: poisson, sessions_per_s: 1.0e-300}", "give at least 0.00028, or raise `time_limit_s`"),
+        ("arrival: {kind: trace, times_s: [4000]}", "first arrival is due at 4000 s and the run ends"),
+        ("arrival: {kind: trace, times_s: [0, 10], scale: 1.0e+308}\nwindow_s: null", "at an infinite time"),
+        (
+            "synthetic: {arrival: {kind: constant, requests_per_s: 1.0e-300}}",
+            "`synthetic.arrival.requests_per_s` 1e-300",
+        ),
+        ("synthetic: {arrival: {kind: trace, times_s: [1, 10], scale: 5000}}", "due at 5000 s and the run ends"),
+    ],
+)
+def test_an_arrival_that_nobody_would_see_is_told(tmp_path: Path, arrival: str, said: str) -> None:
+    text = AGENTS if "window_s" not in arrival else AGENTS.replace("window_s: 5\n", "")
+    with pytest.raises(UsageError) as caught:
+        with_traces(parse(f"{text}{arrival}\n", "f"), tmp_path / "few.yaml")
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_search_from_a_rate_that_brings_nobody_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"1e-09 is less than one arrival in the run's time limit"):
+        saturate(tmp_path, rate=True, low=1e-9)
+    with pytest.raises(UsageError, match=r"less than one arrival in the run's time limit"):
+        saturate(tmp_path, AGENTS + "time_limit_s: 1.0e-300\n", rate=True)

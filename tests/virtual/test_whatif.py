@@ -177,3 +177,18 @@ def test_a_mistake_is_one_sentence_before_anything_is_planned(
     with pytest.raises(UsageError, match=said):
         main(Question(**question), SMALL)  # type: ignore[arg-type]
     assert not (tmp_path / "out").exists()
+
+
+def test_an_engine_s_name_is_no_markup() -> None:
+    room = memory(engine("top"), scripts([plan("s0000")])[0], 8)
+    name = "a|b *[x](y)* <img> `c` \x1b[31m[red]d"
+    row, errors = [Cell(name, 8, room, output_tok_s=1.0)], Errors(None, None)
+    told = verdict(row, errors, by_goodput=False)
+    check = Checked("gpu|1", "t*", 1.0, 1.0, fitted=False, agents=True)
+    answer = Answer("s", 1, 1.0, {}, [row], [told], [check], errors)
+    text = markdown(answer)
+    assert r"a\|b \*\[x\](y)\* \<img\> \`c\`" in text and r"gpu\|1, t\*" in text and "\x1b" not in text
+    console = Console(file=io.StringIO(), width=200)
+    console.print(table(answer))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "[red]d" in shown and "\x1b" not in shown
