@@ -54,8 +54,14 @@ REASONS: dict[str, tuple[str, str]] = {
         "lengthen the window or the drain time",
     ),
     "usage_missing": (
-        "token counts of these replies are the client's own count or the plan, not the server's",
+        "token counts of these replies are the client's own count or the plan, not the server's, which named none or "
+        "fewer than its chunks",
         "ask the server for usage (`stream_options.include_usage`), or mend the proxy that drops it",
+    ),
+    "cached_impossible": (
+        "no prompt has more cached tokens than tokens; these replies are left out of the cached share, and their "
+        "server's other counts may be no better",
+        "look at `usage` of one reply; a proxy or a plugin that adds its own figures is the usual cause",
     ),
     "chunk_counts_estimated": (
         "tokens were spread evenly over chunks, so ITL and TPOT are estimates when a chunk holds several tokens",
@@ -193,7 +199,9 @@ def _tokens(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
     sources, done = part["token_counts"], part["requests"]["ok"]
     unsure = sources["counted"] + sources["none"]
     if unsure:
-        yield warning("usage_missing", f"{kind}: {unsure} of {done} replies came without usage")
+        yield warning("usage_missing", f"{kind}: {unsure} of {done} replies came without usage that holds")
+    if impossible := part["cached_share"]["impossible"]:
+        yield warning("cached_impossible", f"{kind}: {impossible} replies name more cached tokens than prompt tokens")
     if sources["usage"] + sources["counted"] and (part["tokens_per_chunk"]["mean"] or 0) > 1.05:
         n = sources["usage"] + sources["counted"]
         yield warning("chunk_counts_estimated", f"{kind}: {n} of {done} replies without counts per chunk")

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from simulator.core.stream import Reading
+from simulator.core.stream import BOM, Reading
 
 #: what a client may object to in a reply that came whole (outcome "ok"), the only values of Request.defect besides ""
 DEFECTS = (
@@ -131,7 +131,7 @@ def clean(text: str) -> str:
 
 def _no_stream(began: bytes) -> tuple[str, str, str] | None:
     """What a body is that came with a good status and is no event stream; None when it may be one."""
-    head = began.lstrip()
+    head = began.removeprefix(BOM).lstrip()
     if not head or head.startswith((b"data:", b":", b"event:", b"id:", b"retry:")):
         return None
     if head.startswith(b"\x1f\x8b"):

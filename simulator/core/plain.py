@@ -17,7 +17,7 @@ import orjson
 #: where an event's text may begin; the last ones begin reasoning
 _TEXTS = (b'"text":"', b'"content":"', b'"reasoning":"', b'"reasoning_content":"')
 _THOUGHTS = _TEXTS[2:]
-_STRING = rb'([^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*)'
+_STRING = rb'([^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*)'
 _COUNT = re.compile(rb'"(completion_tokens|prompt_tokens|total_tokens)":(\d+)')
 _USAGE_KEYS = {"completion_tokens", "prompt_tokens", "total_tokens", "prompt_tokens_details"}
 

@@ -6,18 +6,23 @@ or a tool call's name or arguments; an empty role chunk does not, nor do the usa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
+from simulator.core.counts import per_chunk, tok
 from simulator.core.plain import Plain, plain
 
-#: tool calls in one reply; tokens that a server may claim for one request
-MAX_CALLS, MAX_TOK = 256, 100_000_000
+#: tool calls in one reply
+MAX_CALLS = 256
 #: events of a stream that are tried as a pattern for the next ones
 MAX_TRIES = 64
+BOM = b"\xef\xbb\xbf"
+_PROMPT = re.compile(rb'.*"prompt_tokens":(\d+)', re.DOTALL)
+_LINE_END = re.compile(rb"[\r\n]+")
 
 
 @dataclass(slots=True)
@@ -56,7 +61,10 @@ def read_stream(arrivals: Iterable[tuple[float, bytes]]) -> Reading:
 class StreamReader:
     """The same a read at a time, so that a long stream can be read in slices."""
 
-    __slots__ = ("_last_s", "_parts", "_plain", "_raw", "_reading", "_rest", "_running", "_thoughts", "_tries")
+    __slots__ = (
+        "_begun", "_last_s", "_matched", "_parts", "_plain", "_raw", "_reading", "_rest", "_running", "_thoughts",
+        "_tries",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self._reading = Reading()
@@ -67,6 +75,8 @@ class StreamReader:
         self._last_s = 0.0
         self._plain: Plain | None = None
         self._raw: list[bytes] = []  # texts of matched events, as JSON has them
+        self._matched = b"", 0  # the last read that was matched, and how far
+        self._begun = False  # an event has ended
         self._tries = MAX_TRIES
 
     def feed(self, time_s: float, data: bytes) -> None:
@@ -82,6 +92,8 @@ class StreamReader:
             data = data.replace(b"\r\n", b"\n")
         whole, mark, self._rest = data.rpartition(b"\n\n")
         if mark:
+            if not self._begun:
+                self._begun, whole = True, whole.removeprefix(BOM)
             for line in whole.split(b"\n"):
                 if line[:5] == b"data:":
                     self._event(time_s, line[5:])
@@ -98,32 +110,51 @@ class StreamReader:
             self._reading.times_s.append(time_s)
             self._running.append(int(found[2]) if found[2] else -1)
             at = found.end()
+        if at:
+            self._matched = data, at
         return at
 
     def _settle(self) -> None:
         """What was matched joins what was parsed."""
-        if not self._raw or self._plain is None:
+        raw, self._raw = self._raw, []
+        if not raw or self._plain is None:
             return
-        joined = _string(self._raw)
+        joined = _string(raw)
         if joined is None:
-            bad = next(raw for raw in self._raw if _string([raw]) is None)
-            self._reading.malformed = self._reading.malformed or bad[:80].decode("utf-8", "replace")
-        else:
-            (self._thoughts if self._plain.thought else self._parts).append(joined)
-        self._raw = []
-        if self._running[-1] >= 0:
+            joined = self._without_bad(raw)
+        (self._thoughts if self._plain.thought else self._parts).append(joined)
+        if self._running and self._running[-1] >= 0:
             self._reading.output_tok = self._running[-1]
+        data, end = self._matched
+        if (told := _PROMPT.match(data, 0, end)) is not None:
+            self._reading.prompt_tok = int(told[1])
+
+    def _without_bad(self, raw: list[bytes]) -> str:
+        """Of matched texts one at least is no JSON string: its event is left out, as if it had been parsed."""
+        reading, running = self._reading, self._running
+        texts = [_string([each]) for each in raw]
+        bad = next(each for each, text in zip(raw, texts, strict=True) if text is None)
+        self._bad(bad)
+        good = [n for n, text in enumerate(texts, len(running) - len(raw)) if text is not None]
+        reading.times_s[-len(raw) :] = [reading.times_s[n] for n in good]
+        running[-len(raw) :] = [running[n] for n in good]
+        return "".join(text for text in texts if text is not None)
 
     def finish(self) -> Reading:
         """The stream has closed. A last event without its empty line still counts when it is whole."""
-        line = self._rest.strip().rsplit(b"\n", 1)[-1]
-        if line.startswith(b"data:") and line.endswith((b"}", b"[DONE]")):
-            self._event(self._last_s, line[5:])
+        rest = (self._rest if self._begun else self._rest.removeprefix(BOM)).strip()
+        if not self._begun and sum(line.startswith(b"data:") for line in _LINE_END.split(rest)) > 1:
+            # whole events that nothing could tell from one another when they came have no times
+            self._bad(b"no empty line (LF LF) between events: " + rest)
+        else:
+            for line in rest.split(b"\n"):
+                if line.startswith(b"data:") and line.endswith((b"}", b"[DONE]")):
+                    self._event(self._last_s, line[5:])
         self._rest = b""
         self._settle()
         reading = self._reading
         reading.text, reading.reasoning = "".join(self._parts), "".join(self._thoughts)
-        _tokens(reading, self._running)
+        reading.output_tok, reading.tokens, reading.source = per_chunk(reading.output_tok, self._running)
         return reading
 
     def _event(self, time_s: float, data: bytes) -> None:
@@ -132,7 +163,11 @@ class StreamReader:
         try:
             self._read_event(time_s, data)
         except (TypeError, ValueError, AttributeError, KeyError, OverflowError):
-            self._reading.malformed = self._reading.malformed or data.strip()[:80].decode("utf-8", "replace")
+            self._bad(data)
+
+    def _bad(self, data: bytes) -> None:
+        """The first of what could not be read is kept."""
+        self._reading.malformed = self._reading.malformed or data.strip()[:80].decode("utf-8", "replace")
 
     def _read_event(self, time_s: float, data: bytes) -> None:
         reading = self._reading
@@ -143,7 +178,7 @@ class StreamReader:
             if data.strip() == b"[DONE]":
                 reading.done = True
             else:
-                reading.malformed = reading.malformed or data.strip()[:80].decode("utf-8", "replace")
+                self._bad(data)
             return
         if chunk.get("error"):
             error = chunk["error"]
@@ -204,14 +239,14 @@ def _call(reading: Reading, call: dict[str, Any]) -> bool:
 
 
 def _usage(reading: Reading, usage: dict[str, Any]) -> None:
-    reading.prompt_tok = _tok(usage.get("prompt_tokens"), reading.prompt_tok)
-    reading.output_tok = _tok(usage.get("completion_tokens"), reading.output_tok)
+    reading.prompt_tok = tok(usage.get("prompt_tokens"), reading.prompt_tok)
+    reading.output_tok = tok(usage.get("completion_tokens"), reading.output_tok)
     details = usage.get("prompt_tokens_details") or {}
     if details.get("cached_tokens") is not None:
-        reading.cached_tok = _tok(details["cached_tokens"], None)
+        reading.cached_tok = tok(details["cached_tokens"], None)
     details = usage.get("completion_tokens_details") or {}
     if details.get("reasoning_tokens") is not None:
-        reading.reasoning_tok = _tok(details["reasoning_tokens"], None)
+        reading.reasoning_tok = tok(details["reasoning_tokens"], None)
 
 
 def _server_ttft_s(metrics: Any) -> float | None:
@@ -228,44 +263,9 @@ def _server_ttft_s(metrics: Any) -> float | None:
     return total_ms / 1e3
 
 
-def _tok(claimed: Any, before: int | None) -> int | None:
-    """A server's count of tokens; ValueError when it cannot be one."""
-    if claimed is None:
-        return before
-    if isinstance(claimed, bool) or not isinstance(claimed, int) or not 0 <= claimed <= MAX_TOK:
-        raise ValueError(f"not a count of tokens: {claimed!r:.40}")
-    return claimed
-
-
-def _tokens(reading: Reading, running: list[int]) -> None:
-    """Tokens a chunk: differences of the running completion count where the server sends one with every chunk, else
-    the total spread evenly. The last chunk also gets what a final usage adds (tokens that made no text)."""
-    chunks = len(running)
-    if chunks == 0:
-        return
-    if (chunks > 1 and all(n >= 0 for n in running)) or (chunks == 1 and running[0] >= 0):
-        previous = 0
-        for n in running:
-            reading.tokens.append(max(0, n - previous))
-            previous = max(previous, n)
-        reading.source = "continuous"
-    elif reading.output_tok is not None:
-        reading.tokens = spread(reading.output_tok, chunks)
-        reading.source = "usage"
-    else:
-        reading.tokens = [0] * chunks
-
-
 def _string(raw: list[bytes]) -> str | None:
     try:
         text = orjson.loads(b'"' + b"".join(raw) + b'"')
     except orjson.JSONDecodeError:
         return None
     return text if isinstance(text, str) else None
-
-
-def spread(total: int, chunks: int) -> list[int]:
-    """`total` over `chunks` as evenly as whole numbers allow; the sum is exact."""
-    base, extra = divmod(total, chunks)
-    # The larger shares are spaced out, so that a rate computed over any stretch stays right.
-    return [base + ((i + 1) * extra // chunks - i * extra // chunks) for i in range(chunks)]

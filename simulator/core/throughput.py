@@ -134,10 +134,12 @@ def still_sending_s(sample: Traffic) -> float:
 
 def cached(sample: Traffic) -> dict[str, Any]:
     """Cached share of prompt tokens, of requests sent in the window whose usage names both: {all, first_turns,
-    later_turns, n, source}. A first turn is the first that its session sent in this run; a session that was warmed up
-    before has none. Synthetic requests have no turns."""
+    later_turns, n, source, impossible}. A first turn is the first that its session sent in this run; a session that was
+    warmed up before has none. Synthetic requests have no turns. impossible: requests said to have more cached tokens
+    than prompt tokens, which are left out."""
     sent = sample.sent
-    told = ok(sent) & np.isfinite(sent["cached_tok"]) & (sent["prompt_tok"] > 0)
+    named = ok(sent) & np.isfinite(sent["cached_tok"]) & (sent["prompt_tok"] > 0)
+    told = named & (sent["cached_tok"] <= sent["prompt_tok"])
 
     def share(rows: Mask) -> float | None:
         return ratio(float(sent["cached_tok"][rows].sum()), float(sent["prompt_tok"][rows].sum()))
@@ -150,6 +152,7 @@ def cached(sample: Traffic) -> dict[str, Any]:
         "later_turns": None if first is None else share(told & ~first),
         "n": n,
         "source": "usage" if n else None,
+        "impossible": int(np.count_nonzero(named & ~told)),
     }
 
 

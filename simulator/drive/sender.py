@@ -10,9 +10,10 @@ from typing import Protocol
 
 from asyncio_throttle import Throttler
 
+from simulator.core.counts import spread
 from simulator.core.outcome import Expected, classify, defect
 from simulator.core.record import Request
-from simulator.core.stream import Reading, StreamReader, read_stream, spread
+from simulator.core.stream import Reading, StreamReader, read_stream
 from simulator.drive.endpoint import Endpoint, Exchange
 from simulator.drive.enough import Enough
 from simulator.drive.meter import Meter, StreamCounter

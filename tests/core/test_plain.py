@@ -95,5 +95,44 @@ def test_what_says_more_than_text_is_never_a_pattern(event: dict[str, Any]) -> N
 def test_a_text_that_is_no_json_string_is_malformed() -> None:
     good = b"data: " + compact(OK) + b"\n\n"
     bad = good.replace(b'"a"', rb'"\q"')
-    reading: Reading = read_stream([(0.0, good), (1.0, good), (2.0, bad)])
-    assert reading.malformed and len(read_stream([(0.0, good), (1.0, good)]).times_s) == 2
+    reading: Reading = read_stream([(0.0, good), (1.0, good), (2.0, bad), (3.0, good)])
+    assert r"\q" in reading.malformed and reading.text == "aaa" and reading.times_s == [0.0, 1.0, 3.0]
+    assert len(read_stream([(0.0, good), (1.0, good)]).times_s) == 2
+
+
+GOOD_AND_BAD = [
+    *("a", "é", '\\"', r"\n", r"\/", r"\ud83d\ude00", "\ufffe"),
+    *(r"\q", r"\u00", r"\u00g0"),  # escapes that are none
+    r"\ud83d",  # half a character
+    "\udcff",  # sent as the byte FF, which no text has
+]
+
+
+@given(
+    st.lists(st.sampled_from(GOOD_AND_BAD), max_size=12),
+    st.sampled_from(["content", "reasoning"]),
+    st.lists(st.integers(0, 3), min_size=12, max_size=12),
+    st.booleans(),
+    st.integers(1, 4),
+)
+def test_a_bad_text_costs_its_own_event_alone_matched_or_parsed(
+    texts: list[str], name: str, steps: list[int], counted: bool, per_read: int
+) -> None:
+    """Blanks in an event's JSON are what nothing is matched against. (Halves of one character, each in an event of its
+    own, are joined when they were matched, so they are not put side by side here.)"""
+    lines: dict[str, list[bytes]] = {"": [], " ": []}
+    used = 0
+    for text, step in zip(["a", *texts], steps, strict=False):
+        used += step
+        usage = f',"usage":{{"prompt_tokens":{50 + used},"completion_tokens":{used}}}' if counted else ""
+        for blank, made in lines.items():
+            event = f'data: {{{blank}"choices":[{{"index":0,"delta":{{"{name}":{blank}"{text}"}}}}]{usage}}}\n\n'
+            made.append(event.encode("utf-8", "surrogateescape"))
+    matched, parsed = (
+        read_stream((float(n), b"".join(made[n : n + per_read])) for n in range(0, len(made), per_read))
+        for made in lines.values()
+    )
+    assert bool(matched.malformed) == bool(parsed.malformed)
+    assert (matched.text, matched.reasoning, matched.times_s) == (parsed.text, parsed.reasoning, parsed.times_s)
+    assert (matched.tokens, matched.output_tok, matched.source) == (parsed.tokens, parsed.output_tok, parsed.source)
+    assert matched.malformed or matched.prompt_tok == parsed.prompt_tok == (50 + used if counted else None)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.core.stream import read_stream, spread
+from simulator.core.stream import read_stream
 
 
 def sse(*events: object) -> bytes:
@@ -122,10 +122,32 @@ def test_windows_line_ends() -> None:
     assert read_stream([(0.0, data)]).tokens == [1]
 
 
-@given(st.integers(0, 5000), st.integers(1, 400))
-def test_spread_is_exact_and_even(total: int, chunks: int) -> None:
-    parts = spread(total, chunks)
-    assert sum(parts) == total and len(parts) == chunks and max(parts) - min(parts) <= 1
+SAID = sse(delta(content="a", used=1), delta(content="b", used=2), delta("stop", used=2), b"[DONE]")
+
+
+@given(st.integers(1, 60))
+def test_a_byte_order_mark_is_skipped(step: int) -> None:
+    data = b"\xef\xbb\xbf" + SAID
+    reading = read_stream([(float(at), data[at : at + step]) for at in range(0, len(data), step)])
+    assert (reading.text, reading.tokens, reading.finish, reading.malformed) == ("ab", [1, 1], "stop", "")
+    short = read_stream([(0.0, b"\xef\xbb\xbf" + sse(delta("stop", content="a")).rstrip())])
+    assert (short.text, short.finish) == ("a", "stop")
+
+
+@pytest.mark.parametrize(
+    ("data", "met"),
+    [
+        (SAID.replace(b"\n", b"\r"), "no empty line (LF LF) between events: data:"),
+        (SAID.replace(b"\n\n", b"\n"), "no empty line (LF LF) between events: data:"),
+        (SAID.replace(b"\n\n", b"\r\n"), "no empty line (LF LF) between events: data:"),
+        (b'data: {"choices":\ndata: [{"index":0,"text":"a"}]}\n\n' + SAID, '{"choices":'),
+    ],
+    ids=["CR alone", "one LF", "one CR LF", "one event over two lines"],
+)
+def test_what_is_not_framed_as_events_is_malformed_with_what_was_met(data: bytes, met: str) -> None:
+    for step in (len(data), 11):
+        reading = read_stream([(float(at), data[at : at + step]) for at in range(0, len(data), step)])
+        assert reading.malformed.startswith(met)
 
 
 @pytest.mark.parametrize(

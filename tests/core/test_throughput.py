@@ -122,6 +122,7 @@ def test_cached_share_of_first_and_later_turns() -> None:
         "later_turns": pytest.approx((80 + 90 + 99) / 300),
         "n": 4,
         "source": "usage",
+        "impossible": 0,
     }
 
 
@@ -136,6 +137,12 @@ def test_a_sub_agents_first_turn_is_a_first_turn_and_its_sessions_stays_one() ->
     found = cached(run)
     assert found["first_turns"] == pytest.approx((90 + 10 + 20) / 300)
     assert found["later_turns"] == pytest.approx((95 + 80) / 200)
+
+
+@pytest.mark.parametrize(("claimed", "share", "n"), [([100], 1.0, 1), ([101], None, 0), ([50, 200], 0.5, 1)])
+def test_more_cached_than_prompted_is_left_out_and_told(claimed: list[int], share: float | None, n: int) -> None:
+    found = cached(sample(*(reply(11.0, [(10, 1)], cached_tok=tok) for tok in claimed), windows=WINDOW))
+    assert (found["all"], found["n"], found["impossible"]) == (share, n, len(claimed) - n)
 
 
 def test_cached_share_of_nothing() -> None:

@@ -79,3 +79,23 @@ async def test_what_came_instead_of_a_stream_is_told(word: str, said: str) -> No
     record, _ = await send(Script(lambda s, n: word), job())
     assert (record.outcome, record.error, record.status) == ("failed", "malformed", 200)
     assert said in record.detail and "HTTP 200" in record.detail
+
+
+@pytest.mark.parametrize("used", [0, 1])
+async def test_a_usage_that_came_before_the_words_is_no_count(used: int) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(BODY)
+        choice = b'data: {"choices":[{"index":0,"delta":{"content":"word"}}]%b}\n\n'
+        first = choice % (b',"usage":{"prompt_tokens":9,"completion_tokens":%d}' % used)
+        last = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + first + choice % b"" * 2 + last)
+        writer.close()
+
+    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
+        clock, kept = RunClock(), Kept()
+        endpoint = Endpoint(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", "k", clock.now, timeout_s=5.0)
+        reply = await Sender(endpoint, kept, Meter(clock.now), clock.now, "run", len).send(job())  # type: ignore[arg-type]
+        await endpoint.close()
+    record = reply.record
+    assert (record.outcome, record.chunks, record.prompt_tok) == ("ok", 3, 9)
+    assert (record.output_source, record.output_tok, reply.reading.tokens) == ("counted", 12, [4, 4, 4])
