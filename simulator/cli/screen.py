@@ -14,8 +14,8 @@ from rich.progress import BarColumn, Progress, TextColumn
 from simulator.view.cells import clock
 
 PLAIN_EVERY_S = 3.0
-#: sessions, and share of those to plan, after which the time left is foretold
-TELLING, TELLING_SHARE = 4, 0.1
+#: the time left is foretold after so many sessions, if they are that share of those to plan, or took longer than that
+TELLING, TELLING_SHARE, TELLING_S = 4, 0.1, 10.0
 #: cells, more than any line has
 UNCUT = 10_000
 
@@ -81,7 +81,8 @@ class PlanningScreen:
 def planning_told(done: int, expected: int, new: int, took_s: float) -> str:
     """`12 of about 54, about 0:40 left`. new: of those done, how many took took_s; few of them foretell nothing."""
     told = f"{done} of about {max(done, expected)}"
-    if done >= expected or new < max(TELLING, TELLING_SHARE * (expected - done + new)):
+    early = new < TELLING_SHARE * (expected - done + new) and took_s <= TELLING_S
+    if done >= expected or new < TELLING or early:
         return told
     return f"{told}, about {clock(took_s / new * (expected - done))} left"
 

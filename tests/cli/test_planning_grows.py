@@ -69,6 +69,7 @@ def test_about_how_many_sessions_there_will_be_is_reckoned_by_slot() -> None:
 )
 def test_what_is_told_of_planning(done: int, expected: int, new: int, told: str) -> None:
     assert planning_told(done, expected, new, 10.0) == told
+    assert ("left" in planning_told(5, 400, 5, 10.0), "left" in planning_told(5, 400, 5, 11.0)) == (False, True)
 
 
 def lines(*steps: tuple[int, int]) -> list[str]:
