@@ -111,7 +111,7 @@ def notes(answer: Answer, safe: Callable[[str], str] = clean) -> list[str]:
     return [
         f"Model against measured: {held or 'nothing was measured of this hardware'}.{held_out}",
         f"best: by {by}. Called when the gap is above the model's largest error ({every}); 'leans' when it is only "
-        f"above the largest error of ratios between engines that were not fitted to ({ratios}).",
+        f"above the largest error of ratios between engines, one of them not fitted to ({ratios}).",
         "memory: all agents' histories at their mean length, so that each turn finds the last one, against what the "
         "GPU has beside the weights.",
     ]
