@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 #: of an engine of our own, which is started anew for every run
-OWN = ("kind", "model", "params_sha256", "hardware", "settings", "virtual", "replicas")
+OWN = ("kind", "model", "params_sha256", "resolved_sha256", "hardware", "settings", "virtual", "replicas")
 #: of one behind an address: what it tells of itself. Its start tells a restart, after which settings may be others
 TOLD = ("kind", "model", "base_url", "models", "version", "cache_config", "process_start_time_s")
 STARTED = "process_start_time_s"
@@ -22,7 +22,7 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any], *, own: bool) -
     for key in OWN if own else TOLD:
         found += _differences(key, then.get(key), now.get(key))
     # a digest says less than the settings that it is of
-    telling = [each for each in found if not each.startswith("params_sha256 ")]
+    telling = [each for each in found if "_sha256 " not in each]
     return telling or found
 
 

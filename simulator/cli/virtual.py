@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import sys
@@ -111,6 +112,7 @@ def target_of(params_path: Path | None, scenario: Scenario, replicas: int) -> Ta
         "replicas": replicas,
         "params": path.name,
         "hardware": params.hardware.name,
+        "resolved_sha256": hashlib.sha256(params.model_dump_json().encode()).hexdigest(),  # hardware file and all
         "seed": scenario.seed,
         "settings": params.model_dump(exclude={"hardware", "reply"}, exclude_none=True),
     }

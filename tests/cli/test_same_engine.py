@@ -69,6 +69,7 @@ def test_the_same_engine_is_known_again(tmp_path: Path, identity: dict[str, Any]
         (OWN, {"settings": {**OWN["settings"], "max_num_seqs": 128}, "params_sha256": "cd"},
          "(settings.max_num_seqs 256 then, 128 now)"),
         (OWN, {"params_sha256": "cd"}, "params_sha256 ab then, cd now"),
+        (VIRTUAL, {"resolved_sha256": "cd"}, "resolved_sha256 not told then, cd now"),
         (VIRTUAL, {"hardware": "other"}, "hardware h then, other now"),
     ],
 )  # fmt: skip
