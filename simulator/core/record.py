@@ -180,7 +180,8 @@ class Pulse:
         lag was taken, those that fell into a stall included; lag_over_...: how many of them found it above that.
     cpu_share: client process CPU seconds / wall since then. Of several client processes the largest, since the busiest
         one is the limit; cpu_shares: of each, empty for one. Their other figures are put together by core/pulses.py:
-        counts are sums, loop_lag_s is the worst process's, ticks and lag_over_... are added up.
+        counts are sums, loop_lag_s is the largest, ticks and lag_over_... are those of the process that lagged past the
+        limit most often in the stage so far: one that stalls is not averaged away by others that do not.
     """
 
     t_s: float

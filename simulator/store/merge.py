@@ -18,7 +18,7 @@ import numpy as np
 import orjson
 
 from simulator.core.chunks import BYTES_A_CHUNK
-from simulator.core.pulses import together
+from simulator.core.pulses import WorstLag, together
 from simulator.core.record import Pulse, SlotState
 from simulator.errors import UsageError
 from simulator.store.tail import Tail
@@ -68,6 +68,7 @@ class Merger:
         self._writer, self._run = writer, writer.path
         self._parts = [_Part(part_folder(writer.path, index), pulse_s) for index in range(count)]
         self._latest: list[Pulse | None] = [None] * count
+        self._worst = WorstLag(0)
         self._last_s = 0.0
 
     def poll(self, *, last: bool = False) -> None:
@@ -120,7 +121,9 @@ class Merger:
                 self._latest[index] = pulses[-1] if pulses else self._latest[index]
             seen = [index for index, pulse in enumerate(self._latest) if pulse is not None]
             latest = [pulse for pulse in self._latest if pulse is not None]
-            self._pulse(together(latest, [fresh[index] for index in seen]))
+            if len(seen) != self._worst.count:  # while they start
+                self._worst = WorstLag(len(seen))
+            self._pulse(together(latest, [fresh[index] for index in seen], self._worst))
 
 
 class _Part:

@@ -87,16 +87,16 @@ def test_pulses_of_one_beat_are_put_together_and_a_stalled_process_is_waited_for
     beat(one, 1, 10)
     assert shown() == [], "the other is about to write its own"
     beat(two, 1, 5)
-    assert shown() == [(15, 100)]
+    assert shown() == [(15, 50)], "the worst one's ticks, no sum"
     beat(one, 2, 20)
     beat(one, 3, 30)
-    assert shown() == [(15, 100)]
+    assert shown() == [(15, 50)]
     beat(one, 4, 40)
-    assert shown() == [(15, 100)]
+    assert shown() == [(15, 50)]
     beat(one, 5, 50)
-    assert shown() == [(15, 100), (25, 50)], "three beats of patience, then without it"
+    assert shown() == [(15, 50), (25, 50)], "three beats of patience, then without it"
     beat(two, 5, 8)
-    assert shown()[2:] == [(35, 50), (45, 50), (58, 100)]
+    assert shown()[2:] == [(35, 50), (45, 50), (58, 50)]
     beat(one, 6, 60)
     merger.finish()
     assert rows(writer.path, "pulse.jsonl")[-1]["output_tok"] == 68, "the last look takes what there is"
