@@ -3,7 +3,7 @@
     SimError                 base: a sentence that names the place and the cure; `exit_code` is what `sim` returns
     ├── UsageError      (2)  bad arguments, scenario, folder or file
     ├── EngineError     (3)  the endpoint or engine cannot be reached, started or believed
-    ├── ClientLost      (3)  a process of the client died in mid-run
+    ├── ClientLost      (3)  a process of the client died or hung in mid-run
     ├── CheckFailed     (1)  a regression, or a recorded solution that did not verify
     ├── Incomparable    (4)  two runs that must not be compared
     └── Interrupted   (130)  Ctrl-C before anything was measured

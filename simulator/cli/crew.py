@@ -31,6 +31,8 @@ from simulator.store.merge import Merger, part_folder
 from simulator.store.plans import PlannedSession
 
 START_LIMIT_S, CLOSE_LIMIT_S = 120.0, 30.0
+#: a process that has written no pulse for so long hangs; one that is short of CPU still writes some
+SILENCE_S = 20.0
 #: after a pulse's beat, so that all processes have written theirs
 FOLLOW_AFTER_S = 0.1
 T = TypeVar("T", LoadResult, SyntheticResult)
@@ -60,6 +62,7 @@ class Member:
     def __init__(self, process: subprocess.Popen[bytes], link: Link, name: str, log: Path) -> None:
         self.process, self.link, self.name, self._log = process, link, name, log
         self.answers: asyncio.Queue[tuple[Any, ...]] = asyncio.Queue()
+        self.closed = False
 
     @classmethod
     async def start(cls, job: Assignment) -> Member:
@@ -72,6 +75,13 @@ class Member:
         link.send(job)
         return cls(process, link, f"client process {job.share.index + 1} of {job.share.of} (pid {process.pid})", log)
 
+    async def answer(self) -> tuple[Any, ...]:
+        """The next one; ("lost",) again and again once its socket has come to its end."""
+        found = await self.answers.get()
+        if found == ("lost",):
+            self.answers.put_nowait(found)
+        return found
+
     def lost(self) -> ClientLost:
         """What is to be said when its socket has come to its end."""
         try:
@@ -79,6 +89,9 @@ class Member:
             how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
         except subprocess.TimeoutExpired:
             how = "closed its connection"
+        return self.gone(how)
+
+    def gone(self, how: str) -> ClientLost:
         said = self._log.read_text(errors="replace").strip().splitlines() if self._log.exists() else []
         why = f" ({said[-1][:200]})" if said else ""
         return ClientLost(f"{self.name} {how}{why}; the run ended there")
@@ -111,7 +124,6 @@ class Workers:
         self._members: list[Member] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._closing = False
         self.answered = self.failed = 0
 
     async def start(self) -> None:
@@ -151,14 +163,12 @@ class Workers:
 
     async def close(self) -> None:
         """Ends all processes, also those that hang, and completes the run's files."""
-        self._closing = True
+        told = self._broken.done()
         self._tell("interrupt", False)
         self._tell("close")
         try:
-            answers = await asyncio.wait_for(asyncio.gather(*map(self._closed, self._members)), CLOSE_LIMIT_S)
+            answers = await asyncio.gather(*map(self._closed, self._members))
             self.answered, self.failed = (sum(counts) for counts in zip(*answers, strict=True)) if answers else (0, 0)
-        except TimeoutError:
-            pass
         finally:
             for member in self._members:
                 member.link.close()
@@ -168,19 +178,27 @@ class Workers:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
-            if not self._broken.cancel():
-                self._broken.exception()  # unread, asyncio prints it with a traceback
-            self._merger.finish()
+            fault = None if self._broken.cancel() else self._broken.exception()  # unread, asyncio prints it
+            try:
+                self._merger.finish()
+            except SimError as error:
+                fault = fault or error
+        if fault is not None and not told:
+            raise fault
 
     async def _closed(self, member: Member) -> tuple[int, int]:
         """Requests answered and failed there; what is still said about the stage before is passed over."""
-        while True:
-            match await member.answers.get():
-                case ("done", (int(answered), int(failed))):
-                    await asyncio.to_thread(member.process.wait)
-                    return answered, failed
-                case ("lost",):
-                    return 0, 0
+        try:
+            async with asyncio.timeout(CLOSE_LIMIT_S):
+                while True:
+                    match await member.answer():
+                        case ("done", (int(answered), int(failed))):
+                            return answered, failed
+                        case ("lost",):
+                            break
+        except TimeoutError:
+            self._hangs(member, f"did not end in {CLOSE_LIMIT_S:g} s")
+        return 0, 0
 
     def _tell(self, *message: object) -> None:
         for member in self._members:
@@ -189,14 +207,14 @@ class Workers:
     async def _stage(self, name: str, gate: Callable[[], Awaitable[object]] | None = None) -> list[Any]:
         """All processes play a stage. Those that wait at its gate go on together, after `gate`."""
         self._tell("stage", name)
-        first = await self._all([member.answers.get() for member in self._members])
+        first = await self._all([member.answer() for member in self._members])
         waiting = [answer == ("waits",) for answer in first]
         if any(waiting):
             if gate is not None:
                 await gate()
             self._tell("go", self._clock.now())
             there = [member for member, waits in zip(self._members, waiting, strict=True) if waits]
-            then = iter(await self._all([member.answers.get() for member in there]))
+            then = iter(await self._all([member.answer() for member in there]))
             first = [next(then) if waits else answer for waits, answer in zip(waiting, first, strict=True)]
         return [result for _, result in first]
 
@@ -218,9 +236,9 @@ class Workers:
             try:
                 message = await member.link.receive()
             except EOFError:
-                member.answers.put_nowait(("lost",))
-                if not self._closing:
+                if not member.closed:
                     self._break(await asyncio.to_thread(member.lost))
+                member.answers.put_nowait(("lost",))  # after the fault, which is what is to be told
                 return
             match message:
                 case ("window", kind, start_s, end_s):
@@ -230,6 +248,9 @@ class Workers:
                 case ("failed", error):
                     self._break(error)
                 case _:
+                    match message:
+                        case ("done", (int(), int())):  # its last word
+                            member.closed = True
                     member.answers.put_nowait(message)
 
     def _window(self, kind: str, start_s: float, end_s: float) -> None:
@@ -251,3 +272,11 @@ class Workers:
             except SimError as error:
                 self._break(error)
                 return
+            for member, beats in zip(self._members, self._merger.silent, strict=True):
+                if beats * PULSE_S > SILENCE_S and not member.closed:
+                    self._hangs(member, f"gave no sign for {SILENCE_S:g} s")
+
+    def _hangs(self, member: Member, how: str) -> None:
+        """Takes a process for lost that is there and does not answer."""
+        self._break(member.gone(f"{how} and was killed"))
+        member.process.kill()

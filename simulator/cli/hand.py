@@ -94,10 +94,11 @@ class Hand:
 
     async def start(self) -> None:
         self._helpers = [asyncio.create_task(self._pulse()), asyncio.create_task(self._meter.watch_loop())]
-        for helper in self._helpers:
-            helper.add_done_callback(self._on_ended)
         if self._plans is not None and self._job.share.numbers(self._job.scenario.sessions):
             self._tools = await HostedTools.start(self._plans, self._job.run, keep=self._job.keep)
+            self._helpers.append(asyncio.create_task(self._tools.watch()))
+        for helper in self._helpers:
+            helper.add_done_callback(self._on_ended)
 
     async def warm_up(self) -> None:
         """Small requests that load code paths and connections on both sides; they never count."""
@@ -216,9 +217,10 @@ class Hand:
             self._recorder.flush()
 
     def _on_ended(self, task: asyncio.Task[None]) -> None:
-        """A helper ended of itself: records can no longer be written, say. The stage in hand ends too, and tells."""
+        """A helper ended of itself: records can no longer be written, or the tools are gone. The stage in hand ends,
+        too, and tells."""
         if not task.cancelled() and task.exception() is not None:
-            self._fault = task.exception()
+            self._fault = self._fault or task.exception()
             self._interrupt.set()
 
     def _raise(self) -> None:

@@ -54,6 +54,10 @@ class HostedTools:
         self._commits.pop(session, None)
         return await self._host.finish(session, keep=self._keep)
 
+    async def watch(self) -> None:
+        """Raises ClientLost when the tool process is lost. Does not return."""
+        await self._host.watch()
+
     def kill_commands(self) -> None:
         self._host.kill_commands()
 

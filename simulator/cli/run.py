@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import os
-import shutil
 import sys
-import tempfile
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -25,9 +23,9 @@ from simulator.cli.screen import PlanningScreen, Screen
 from simulator.cli.target import Target, mask_url, open_target
 from simulator.core.scenario import Scenario, scenario_hash
 from simulator.core.scenario_file import parse
-from simulator.errors import ClientLost, EngineError, Interrupted, UsageError
+from simulator.errors import ClientLost, EngineError, Interrupted, SimError, UsageError
 from simulator.store.folder import RunFolder
-from simulator.store.manifest import MANIFEST
+from simulator.store.manifest import ENGINE_LOG, MANIFEST
 from simulator.tokenizer import NAME as TOKENIZER
 
 if TYPE_CHECKING:
@@ -95,15 +93,16 @@ def _simulated(options: Options, virtual: Virtual, scenario: Scenario, text: str
 
 
 async def _run(options: Options, scenario: Scenario, text: str, out: Path, procs: Procs) -> int:
-    with tempfile.TemporaryDirectory(prefix="sim-engine-") as folder:
-        log = Path(folder) / "engine.log"
-        try:
-            target, ending = await _measure(options, scenario, text, out, log, procs)
-        except ClientLost:
+    log = out / ENGINE_LOG
+    try:
+        target, ending = await _measure(options, scenario, text, out, log, procs)
+    except ClientLost:
+        with suppress(SimError, OSError):  # what comes first is what is told
             write_report(out, show=False)
-            raise
-        finally:
-            _keep_log(log, out)
+        raise
+    finally:
+        if not (out / MANIFEST).exists():
+            log.unlink(missing_ok=True)
     write_report(out, show=True)
     print(f"report: {out / 'report.md'}")
     if ending.stopped == ENGINE_GONE:
@@ -126,20 +125,16 @@ async def _measure(
                 async with Screen(out, plain=options.plain, stopping=lambda: bool(conductor.ending.stopped)):
                     ending = await conductor.run()
                     writer.finish(asdict(ending))
-            except ClientLost as error:
-                writer.finish({"stopped": CLIENT_LOST})
-                raise ClientLost(f"{error}; {out} holds what came before") from None
-            finally:
-                writer.finish({"stopped": "failed"})
+            except BaseException as error:
+                with suppress(SimError, OSError):  # what comes first is what is told
+                    writer.finish({"stopped": CLIENT_LOST if isinstance(error, ClientLost) else "failed"})
+                if isinstance(error, ClientLost):
+                    raise ClientLost(f"{error}; {out} holds what came before") from None
+                raise
         finally:
             if planning is not None:
                 await asyncio.to_thread(planning.close)
         return target, ending
-
-
-def _keep_log(log: Path, out: Path) -> None:
-    if log.exists() and (out / MANIFEST).exists():
-        shutil.copyfile(log, out / "engine.log")
 
 
 def read_scenario(path: Path) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -25,7 +24,7 @@ from simulator.core.saturation import BELOW, CLIENT_LIMIT, Span, Verdict, decide
 from simulator.core.scenario import Scenario
 from simulator.core.scenario_file import parse
 from simulator.errors import EngineError, Interrupted, SimError, UsageError
-from simulator.store.manifest import MANIFEST, read_json, write_json, write_whole
+from simulator.store.manifest import ENGINE_LOG, MANIFEST, read_json, write_json, write_whole
 from simulator.view.saturation import MADE_BY, Found, as_json, curve, limits, markdown, probe_line, sentence, table
 
 ANSWER = "saturate.json"
@@ -121,7 +120,7 @@ async def _search(
     options: Options, asked: Loads, span: Span, objectives: Sequence[Objective], text: str, out: Path
 ) -> int:
     console = Console(highlight=False, soft_wrap=True)
-    async with _target(options, asked.base) as target:
+    async with _target(options, asked.base, out) as target:
         with console.status("") as status:
             prober = _prober(options)(asked, target, options, text, out, lambda what: status.update(what), console)
             found, fault = await _probe_all(prober, _blank(asked, target, objectives), span, console)
@@ -138,17 +137,15 @@ async def _search(
 
 
 @asynccontextmanager
-async def _target(options: Options, base: Scenario) -> AsyncIterator[Target]:
+async def _target(options: Options, base: Scenario, out: Path) -> AsyncIterator[Target]:
     if options.virtual is not None:
         from simulator.cli.virtual import target_of
 
         yield target_of(options.virtual.params, base, options.virtual.replicas)
         return
-    with tempfile.TemporaryDirectory(prefix="sim-engine-") as folder:
-        log = Path(folder) / "engine.log"
-        asked = options.endpoint, options.model, options.engine
-        async with open_target(base, *asked, log, options.faults, options.settings) as target:
-            yield target
+    asked = options.endpoint, options.model, options.engine
+    async with open_target(base, *asked, out / ENGINE_LOG, options.faults, options.settings) as target:
+        yield target
 
 
 def _prober(options: Options) -> type[Prober]:

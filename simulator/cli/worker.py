@@ -46,9 +46,13 @@ class Worker:
         if self._stage is not None:
             self._stage.cancel()
             await asyncio.gather(self._stage, return_exceptions=True)
-        await self._hand.close()
-        self._part.finish()
-        self._link.send(("done", (self._hand.answered, self._hand.failed)))
+        try:
+            await self._hand.close()
+            self._part.finish()
+        except SimError as error:  # a full disk
+            self._link.send(("failed", error))
+        else:
+            self._link.send(("done", (self._hand.answered, self._hand.failed)))
         await self._link.flush()
 
     def _take(self, message: tuple[Any, ...]) -> None:

@@ -49,6 +49,10 @@ REASONS: dict[str, tuple[str, str]] = {
         "latency percentiles cover the survivors only, and survivors are often the short ones",
         "see the errors table; fix the cause or lower the load before trusting percentiles",
     ),
+    "sessions_failed": (
+        "they gave up before their plan's end, so the load and its mix are not what was asked",
+        "see `error` in sessions.jsonl for what each met, fix the cause and run again",
+    ),
     "censored": (
         "requests cut off by the end of the run are the long ones, so E2EL and turn latency read low",
         "lengthen the window or the drain time",
@@ -212,14 +216,17 @@ def _tokens(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _sessions(part: dict[str, Any]) -> Iterator[dict[str, str]]:
-    wall, tools = part["wall"], part["tools"]
+    wall, tools, ended = part["wall"], part["tools"], part["sessions"]
+    if ended["failed"]:
+        of = sum(ended[outcome] for outcome in ("completed", "failed", "stopped"))
+        yield warning("sessions_failed", f"{ended['failed']} of {of} sessions that ended in the window failed")
     if wall and wall["not_adding_up"]:
         yield warning("wall_gap", f"parts of {wall['not_adding_up']} of {wall['sessions']} sessions miss their wall")
     if tools and tools["mismatches"]:
         example = f", e.g. {tools['examples'][0]}" if tools["examples"] else ""
         yield warning("tool_mismatch", f"{tools['mismatches']} of {tools['calls']} tool results differ{example}")
-    if part["sessions"]["refuted"]:
-        yield warning("not_verified", f"{part['sessions']['refuted']} recorded solutions failed their check")
+    if ended["refuted"]:
+        yield warning("not_verified", f"{ended['refuted']} recorded solutions failed their check")
 
 
 def _front_end(kind: str, limit: dict[str, Any]) -> Iterator[dict[str, str]]:

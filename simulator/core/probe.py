@@ -34,7 +34,8 @@ class Probe:
 
 def judge(point: float, folder: str, summary: Mapping[str, Any], objectives: Sequence[Objective]) -> Probe:
     """UsageError when the run cannot say whether an objective was met. A load that never came to its window, or whose
-    arrivals outran the engine, has not met them, whatever its percentiles say."""
+    arrivals outran the engine, has not met them, whatever its percentiles say; one that met them although sessions
+    failed says so."""
     part, client = summary["agent"], summary["client"]
     if part is None:
         return Probe(point, folder, MISSED, None, None, {}, client["verdict"], "no request was recorded")
@@ -52,8 +53,14 @@ def judge(point: float, folder: str, summary: Mapping[str, Any], objectives: Seq
     elif missed:
         outcome, why = MISSED, ", ".join(missed)
     else:
-        outcome, why = MET, ""
+        outcome, why = MET, _gave_up(part["sessions"])
     return Probe(point, folder, outcome, part["output_tok_s"], part["in_flight_mean"], values, client["verdict"], why)
+
+
+def _gave_up(sessions: Mapping[str, Any]) -> str:
+    """What a met load is marked with when part of it was not carried out to its end; "" when all of it was."""
+    failed = sessions["failed"]
+    return f"but {failed} session{'s' * (failed != 1)} failed" if failed else ""
 
 
 def _where_known(part: Mapping[str, Any], objectives: Sequence[Objective]) -> dict[str, float | None]:

@@ -22,7 +22,7 @@ from simulator.drive.processes import kill_marked
 from simulator.drive.tools import Replayed
 from simulator.drive.toolserver import LENGTH, Done, Failure, PastTurn, frame, mark_of
 from simulator.drive.workspace import Repository
-from simulator.errors import SimError
+from simulator.errors import ClientLost, SimError
 
 THREADS = 64
 CLOSE_S = 5.0
@@ -42,6 +42,7 @@ class ToolHost:
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._count = 0
         self._gone = False
+        self._lost = asyncio.Event()
         self._listener = asyncio.get_running_loop().create_task(self._listen())
 
     @classmethod
@@ -109,6 +110,17 @@ class ToolHost:
         """(final patch, "N files +a -r"). The workspace is removed unless `keep`."""
         return await self._call("finish", session_id, keep)
 
+    async def watch(self) -> None:
+        """Raises ClientLost when the tool process ends of itself. Does not return."""
+        await self._lost.wait()
+        try:
+            status = await asyncio.to_thread(self._process.wait, 1)
+            how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+        except subprocess.TimeoutExpired:
+            how = "closed its connection"
+        hint = " (is memory short?)" if how.endswith("signal 9") else ""
+        raise ClientLost(f"the tool process (pid {self.pid}) {how}{hint}; the run ended there")
+
     async def close(self) -> None:
         """End the tool process and everything that it runs."""
         self._gone = True
@@ -159,6 +171,8 @@ class ToolHost:
             pass
         finally:
             why = "was closed" if self._gone else "ended unexpectedly (out of memory?)"
+            if not self._gone:
+                self._lost.set()
             self._gone = True
             self._writer.close()
             for future in self._waiting.values():

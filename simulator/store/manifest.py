@@ -13,6 +13,8 @@ from simulator.errors import UsageError
 
 SCHEMA = 1
 MANIFEST = "manifest.json"
+#: what an engine of our own printed
+ENGINE_LOG = "engine.log"
 
 
 def write_whole(path: Path, content: bytes) -> None:

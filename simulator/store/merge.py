@@ -71,6 +71,11 @@ class Merger:
         self._worst = WorstLag(0)
         self._last_s = 0.0
 
+    @property
+    def silent(self) -> list[int]:
+        """How many looks in a row found no pulse of each process, after its first."""
+        return [part.silent for part in self._parts]
+
     def poll(self, *, last: bool = False) -> None:
         """Appends whatever is new. last: nobody writes any more."""
         records: list[tuple[dict[str, Any], bytes]] = []
@@ -102,9 +107,14 @@ class Merger:
 
     def finish(self) -> None:
         """The last look: numbers the requests in the order of their calls and removes the parts."""
-        self.poll(last=True)
+        try:
+            self.poll(last=True)
+        except UsageError:  # a full disk; the parts' room is what their lines need
+            self.remove()
+            self._writer.flush()
+        finally:
+            self.remove()
         _renumber(self._run / RECORDS)
-        self.remove()
 
     def remove(self) -> None:
         for part in self._parts:
@@ -134,7 +144,7 @@ class _Part:
         self._tails = {name: Tail(folder / name) for name in (RECORDS, TOOLS, SESSIONS, PULSE)}
         self._chunks: IO[bytes] | None = None
         self.pulses: deque[tuple[int, Pulse]] = deque()
-        self.newest = -1
+        self.newest, self.silent = -1, 0
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
@@ -154,7 +164,9 @@ class _Part:
         return os.pread(self._chunks.fileno(), chunks * BYTES_A_CHUNK, at)
 
     def read_pulses(self) -> None:
-        for row in self.rows(PULSE):
+        rows = self.rows(PULSE)
+        self.silent = 0 if rows or self.newest < 0 else self.silent + 1
+        for row in rows:
             slots = [SlotState(**{key: slot[key] for key in _SLOT}) for slot in row["slots"]]
             pulse = Pulse(**{**{key: row[key] for key in _PULSE}, "slots": slots})
             self.newest = max(self.newest, round(pulse.t_s / self._pulse_s))

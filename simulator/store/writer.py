@@ -52,6 +52,7 @@ class _Appender:
             while rest:
                 rest = rest[os.write(self._fd, rest) :]
         except OSError as why:
+            self._waiting.append(bytes(rest))  # the line in hand is not torn when there is room later
             raise UsageError(f"cannot write {self.path}: {why.strerror}; free some space and run again") from why
 
     def close(self) -> None:

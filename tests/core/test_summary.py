@@ -179,6 +179,7 @@ QUIET = reply(11.0, [(250, 1)] + [(100, 1)] * 80)
         }),
         ("damage", [QUIET], {"damage": {"records.jsonl": 1}}),
         ("failures", [QUIET, failure(12.0, "timeout")], {}),
+        ("sessions_failed", [QUIET], {"sessions": (session("s0000", 8, 18, outcome="failed"),)}),
         ("censored", [QUIET, reply(19.0, [(900, 1)], outcome="cancelled")], {}),
         ("usage_missing", [reply(11.0, [(250, 1)], output_source="counted")], {}),
         ("cached_impossible", [reply(11.0, [(250, 1)], cached_tok=101)], {}),

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -113,14 +114,25 @@ def test_pulses_are_those_of_one_client(both: tuple[Path, Path]) -> None:
     assert together and all(p["cpu_share"] == max(p["cpu_shares"]) for p in together)  # type: ignore[call-overload]
 
 
-def started(sim: Sim) -> tuple[subprocess.Popen[str], Path]:
-    process = sim.start("run", sim.scenario(ENDLESS), "--procs", "2", "--out", "out", "--plain", MARK=str(sim.folder))
+def started(sim: Sim, procs: int = 2) -> tuple[subprocess.Popen[str], Path]:
+    arguments = ("run", sim.scenario(ENDLESS), "--procs", str(procs), "--out", "out", "--plain")
+    process = sim.start(*arguments, MARK=str(sim.folder))
     wait_for(sim.folder / "out" / "records.jsonl", 8)
     return process, sim.folder / "out"
 
 
+def running(mark: str, module: str) -> list[int]:
+    """Our own processes that run a module; one may end while they are looked at."""
+    found = []
+    for pid in descendants(mark):
+        with suppress(OSError):
+            if module.encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(pid)
+    return found
+
+
 def workers(mark: str) -> list[int]:
-    return [pid for pid in descendants(mark) if b"simulator.cli.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return running(mark, "simulator.cli.worker")
 
 
 def test_a_view_of_the_growing_folder_sees_all_slots(sim: Sim) -> None:
@@ -147,6 +159,18 @@ def _kill_a_worker(sim: Sim, parent: int) -> None:
     os.kill(workers(str(sim.folder))[0], signal.SIGKILL)
 
 
+def _kill_the_tools(sim: Sim, parent: int) -> None:
+    """Its environment is its own: it is known by the process that started it."""
+    owners = [parent, *workers(str(sim.folder))]
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError, IndexError):
+            owner = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            if owner in owners and b"simulator.drive.toolserver" in (entry / "cmdline").read_bytes():
+                os.kill(int(entry.name), signal.SIGKILL)
+                return
+    raise AssertionError("no tool process")
+
+
 def _kill_the_parent(sim: Sim, parent: int) -> None:
     os.kill(parent, signal.SIGKILL)
 
@@ -157,17 +181,19 @@ def _twice(sim: Sim, parent: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "code", "stopped"),
+    ("procs", "fault", "code", "stopped"),
     [
-        (_kill_a_worker, 3, "client lost"),
-        (_kill_the_parent, -signal.SIGKILL, None),
-        (_twice, 130, None),
+        (2, _kill_a_worker, 3, "client lost"),
+        (1, _kill_the_tools, 3, "client lost"),
+        (2, _kill_the_tools, 3, "client lost"),
+        (2, _kill_the_parent, -signal.SIGKILL, None),
+        (2, _twice, 130, None),
     ],
 )
 def test_a_sudden_end_leaves_a_folder_and_no_process(
-    sim: Sim, fault: Callable[[Sim, int], None], code: int, stopped: str | None
+    sim: Sim, procs: int, fault: Callable[[Sim, int], None], code: int, stopped: str | None
 ) -> None:
-    process, out = started(sim)
+    process, out = started(sim, procs)
     fault(sim, process.pid)
     said, _ = process.communicate(timeout=60)
     assert process.returncode == code, said
@@ -176,9 +202,11 @@ def test_a_sudden_end_leaves_a_folder_and_no_process(
     assert not (out / "parts").exists()
     run = RunFolder.open(out)
     assert run.manifest.get("stopped") == stopped
-    sent = summarise(run.data())["agent"]["requests"]
-    assert sent["ok"] >= 3 and not run.damage
+    assert summarise(run.data())["agent"] is not None and not run.damage
+    # Of the whole run: on a busy machine the window may have opened a moment ago.
+    assert sum(r["kind"] == "agent" and r["outcome"] == "ok" for r in lines(out / "records.jsonl")) >= 3
     if stopped:
         last = said.strip().splitlines()[-1]
-        assert last.startswith("sim: client process") and "killed by signal 9" in last and "out holds" in last
+        lost = "client process" if fault is _kill_a_worker else "the tool process"
+        assert last.startswith(f"sim: {lost}") and "killed by signal 9" in last and "out holds" in last
         assert (out / "report.md").exists()

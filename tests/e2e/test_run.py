@@ -154,7 +154,10 @@ def test_a_killed_run_leaves_a_folder_that_reports_and_no_processes(sim: Sim) ->
     assert code == 0, said
     assert "tok/s" in said and "Traceback" not in said
     summary = orjson.loads((sim.folder / "out" / "summary.json").read_bytes())
-    assert summary["agent"]["requests"]["ok"] >= 3
+    assert summary["agent"] is not None
+    # Of the whole run: on a busy machine the window may have opened a moment ago.
+    records = lines(sim.folder / "out" / "records.jsonl")
+    assert sum(r["kind"] == "agent" and r["outcome"] == "ok" for r in records) >= 3
 
 
 @pytest.mark.parametrize(
