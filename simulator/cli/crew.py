@@ -25,7 +25,7 @@ from simulator.drive.link import Link
 from simulator.drive.load import LoadResult
 from simulator.drive.meter import Meter
 from simulator.drive.synthetic import SyntheticResult
-from simulator.errors import ClientLost, SimError
+from simulator.errors import ClientLost, SimError, UsageError
 from simulator.store.folder import RunWriter
 from simulator.store.merge import Merger, part_folder
 from simulator.store.plans import PlannedSession
@@ -240,18 +240,26 @@ class Workers:
                     self._break(await asyncio.to_thread(member.lost))
                 member.answers.put_nowait(("lost",))  # after the fault, which is what is to be told
                 return
-            match message:
-                case ("window", kind, start_s, end_s):
-                    self._window(kind, start_s, end_s)
-                case ("amend", more):
-                    self._writer.amend(more)
-                case ("failed", error):
-                    self._break(error)
-                case _:
-                    match message:
-                        case ("done", (int(), int())):  # its last word
-                            member.closed = True
-                    member.answers.put_nowait(message)
+            try:
+                self._take(member, message)
+            except SimError as error:  # a full disk; what this member says later is still heard
+                self._break(error)
+            except OSError as error:
+                self._break(UsageError(f"cannot write {self._writer.path}: {error.strerror}; free some space"))
+
+    def _take(self, member: Member, message: tuple[Any, ...]) -> None:
+        match message:
+            case ("window", kind, start_s, end_s):
+                self._window(kind, start_s, end_s)
+            case ("amend", more):
+                self._writer.amend(more)
+            case ("failed", error):
+                self._break(error)
+            case ("done", (int(), int())):  # its last word
+                member.closed = True
+                member.answers.put_nowait(message)
+            case _:
+                member.answers.put_nowait(message)
 
     def _window(self, kind: str, start_s: float, end_s: float) -> None:
         known = self._windows.setdefault(kind, [])

@@ -200,10 +200,10 @@ async def _planning(scenario: Scenario, target: Target, plain: bool) -> Planning
     from simulator.cli.planning import Planning  # pulls in document libraries that synthetic traffic does not need
 
     with PlanningScreen(plain=plain, emulated=target.kind == "emulated") as screen:
-        planning = Planning(scenario, target.model, screen.progress)
         loop = asyncio.get_running_loop()
-        for name in SIGNALS:
-            loop.add_signal_handler(name, planning.abandon)
+        for name in SIGNALS:  # before the first word of progress; called once the loop waits, and planning is there
+            loop.add_signal_handler(name, lambda: planning.abandon())
+        planning = Planning(scenario, target.model, screen.progress)
         try:
             await asyncio.to_thread(planning.wait_first)
         except BaseException:
