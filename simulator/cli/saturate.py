@@ -106,14 +106,15 @@ def _usable(out: Path) -> None:
 
 def _left_by_a_search(out: Path) -> bool:
     """By the marks that a search leaves: its own in saturate.json, `probe` in each manifest. One that was ended early
-    may have left nothing but an empty folder for probes."""
+    may have left nothing but an empty folder for probes and the engine's log."""
     if (out / ANSWER).exists():
         found = read_json(out / ANSWER) or {}
         return found.get("made_by") == MADE_BY or {"engine_kind", "verdict", "sentence", "probes"} <= found.keys()
     probes = list((out / PROBES).iterdir()) if (out / PROBES).is_dir() else []
     if any(isinstance((read_json(path / MANIFEST) or {}).get("probe"), dict) for path in probes):
         return True
-    return not probes and all(path == out / PROBES and path.is_dir() for path in out.iterdir())
+    others = [path for path in out.iterdir() if path != out / ENGINE_LOG]
+    return not probes and all(path == out / PROBES and path.is_dir() for path in others)
 
 
 async def _search(
