@@ -22,7 +22,7 @@ smoke: install
 	$(BIN)/sim run scenarios/8_agents_smoke.yaml
 
 test: dev lint types
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: dev
 	$(BIN)/ruff check .

@@ -14,16 +14,6 @@ from hypothesis import settings
 settings.register_profile("shared-machine", deadline=None)
 settings.load_profile("shared-machine")
 
-#: with several workers (`make test`), tests that start processes and servers run one after the other on one of them
-MACHINE = ("e2e", "drive", "engine", "virtual", "bench")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-    for item in items:
-        if item.path.relative_to(here).parts[0] in MACHINE:
-            item.add_marker(pytest.mark.xdist_group("machine"))
-
 
 @pytest.fixture
 def make_run(tmp_path: Path) -> Callable[..., Path]:
