@@ -8,6 +8,7 @@ import shutil
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
@@ -178,7 +179,7 @@ class Planning:
         except BaseException as error:  # raised where it is waited for
             self._failed = error
             if not self._grown:
-                shutil.rmtree(folder, ignore_errors=True)
+                _remove(folder)
         finally:
             self._first.set()
 
@@ -227,6 +228,16 @@ class Planning:
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+
+
+def _remove(folder: Path) -> None:
+    """Also while a git that a killed worker left behind still writes into it; what is left after that is swept at the
+    next start."""
+    for _ in range(40):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(0.05)
 
 
 def cache_root() -> Path:
