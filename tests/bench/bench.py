@@ -27,7 +27,7 @@ SHORT_TOK, LONG_TOK = 64, 320
 EACH = Path(__file__).with_name("each.py")
 CROWD = Path(__file__).with_name("crowd.py")
 #: tokens a second, one a chunk, at 256 streams
-RATES = (25_600, 32_000, 40_000, 51_200)
+RATES = (25_600, 28_800, 32_000, 36_000, 40_000, 51_200)
 
 
 def row(what: str, measured: str, target: str = "", good: bool | None = None) -> str:
@@ -70,9 +70,9 @@ def accuracy(folder: Path, repeat: int) -> Iterator[str]:
             worst.append((*np.percentile(error, [50, 99]), float(np.abs(ratio - 1).max()), lost, late_ms, queue_ms))
     us = marginal_us(costs[SHORT_TOK], costs[LONG_TOK], (256 + ours.WARMUPS) * (LONG_TOK - SHORT_TOK))
     p50, p99, tpot, lost, late_ms, queue_ms = min(worst, key=lambda each: each[1])
-    yield row(
-        "CPU of the client a streamed token, 256 streams at 20 ms, whole process", f"{us:.1f} us", "20 us", us <= 20
-    )
+    told = f"{us:.1f} us" if us > 0 else "not measurable: the short runs cost more than the long ones"
+    what = "CPU of the client a streamed token, 256 streams at 20 ms, whole process"
+    yield row(what, told, "20 us", 0 < us <= 20)
     yield row("TTFT less the server's, 256 at once: p50, p99", f"{p50:.2f} ms, {p99:.2f} ms", "p99 5 ms", p99 < 5)
     yield row("TPOT against the server's, worst request", f"{100 * tpot:.2f} %", "1 %", tpot < 0.01)
     yield row("requests or tokens lost", str(lost), "0", lost == 0)

@@ -47,7 +47,7 @@ def sim(server: Server, folder: Path, *, streams: int, requests: int, tok: int, 
     }
     settings = [f"synthetic.{key}={value}" for key, value in shape.items()]
     command = [sys.executable, "-m", "simulator.cli.main", "run", str(ROOT / "scenarios/512_512.yaml"), "--plain"]
-    command += ["--endpoint", server.url, "--out", str(folder), "--seed", str(seed)]
+    command += ["--endpoint", server.url, "--out", str(folder), "--seed", str(seed), "--procs", "1"]
     for setting in settings:
         command += ["--set", setting]
     cost = run(command, 300.0, {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]})
