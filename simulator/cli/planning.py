@@ -178,6 +178,9 @@ class Planning:
             prune(cache_root(), KEEP)
         except BaseException as error:  # raised where it is waited for
             self._failed = error
+            for worker in active_children():  # one that was being started when the others were ended
+                worker.kill()
+                worker.join()
             if not self._grown:
                 _remove(folder)
         finally:
@@ -226,6 +229,8 @@ class Planning:
                             waiting.add(ask(row.slot))
                     self._progress(len(self.folder.sessions), forecast.expected)
             except BaseException:
+                for worker in active_children():
+                    worker.kill()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 

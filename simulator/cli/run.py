@@ -206,6 +206,8 @@ async def _planning(scenario: Scenario, target: Target, plain: bool) -> Planning
         planning = Planning(scenario, target.model, screen.progress)
         try:
             await asyncio.to_thread(planning.wait_first)
+            if planning.abandoned:  # as the last of the first sessions was ready
+                raise Interrupted("interrupted while planning; nothing was sent")
         except BaseException:
             planning.close()
             if planning.abandoned:
