@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import IO
 
@@ -150,8 +151,7 @@ class Planning:
         """From a signal: ends the workers at once, so that whoever waits is told."""
         self.abandoned = True
         self._stop.set()
-        for worker in active_children():
-            worker.kill()
+        _end_workers()
 
     def close(self) -> None:
         """Gives up what is not planned yet; an unfinished plan leaves nothing behind."""
@@ -178,8 +178,7 @@ class Planning:
             prune(cache_root(), KEEP)
         except BaseException as error:  # raised where it is waited for
             self._failed = error
-            for worker in active_children():  # one that was being started when the others were ended
-                worker.kill()
+            for worker in _end_workers():  # also one that was being started when the others were ended
                 worker.join()
             if not self._grown:
                 _remove(folder)
@@ -229,10 +228,17 @@ class Planning:
                             waiting.add(ask(row.slot))
                     self._progress(len(self.folder.sessions), forecast.expected)
             except BaseException:
-                for worker in active_children():
-                    worker.kill()
+                _end_workers()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+
+
+def _end_workers() -> list[BaseProcess]:
+    """Kills those that there are, and gives them."""
+    workers = active_children()
+    for worker in workers:
+        worker.kill()
+    return workers
 
 
 def _remove(folder: Path) -> None:

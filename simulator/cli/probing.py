@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from rich.console import Console
 
-from simulator.cli.conduct import SIGNALS, Conductor
+from simulator.cli.conduct import Conductor
 from simulator.cli.procs import choose
 from simulator.cli.report import write_report
-from simulator.cli.run import Options, run_manifest
+from simulator.cli.run import Options, planned, run_manifest
 from simulator.cli.same_engine import differences, named, provable
 from simulator.cli.screen import PlanningScreen
 from simulator.cli.target import Target
 from simulator.core.arrival import session_times
 from simulator.core.scenario import Scenario, scenario_hash
-from simulator.errors import Interrupted, UsageError
+from simulator.errors import UsageError
 from simulator.store.folder import Run, RunFolder
 from simulator.tasks.breadth import shared
 
@@ -191,21 +191,11 @@ class Prober:
         from simulator.cli.planning import Planning  # pulls in document libraries
 
         loads = self._loads
-        planning = Planning(loads.planned_as(point), self._target.model, progress, self._slots(point))
-        loop = asyncio.get_running_loop()
-        for name in SIGNALS:
-            loop.add_signal_handler(name, planning.abandon)
-        try:
-            await asyncio.to_thread(planning.wait)
-        except BaseException:
-            planning.close()
-            if planning.abandoned:
-                raise Interrupted("interrupted while planning") from None
-            raise
-        finally:
-            for name in SIGNALS:
-                loop.remove_signal_handler(name)
-        return planning
+        return await planned(
+            lambda: Planning(loads.planned_as(point), self._target.model, progress, self._slots(point)),
+            lambda planning: planning.wait(),
+            "interrupted while planning",
+        )
 
     def _manifest(self, point: float) -> dict[str, Any]:
         scenario = self._loads.at(point)

@@ -7,6 +7,7 @@ import difflib
 import os
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -200,23 +201,34 @@ async def _planning(scenario: Scenario, target: Target, plain: bool) -> Planning
     from simulator.cli.planning import Planning  # pulls in document libraries that synthetic traffic does not need
 
     with PlanningScreen(plain=plain, emulated=target.kind == "emulated") as screen:
-        loop = asyncio.get_running_loop()
-        for name in SIGNALS:  # before the first word of progress; called once the loop waits, and planning is there
-            loop.add_signal_handler(name, lambda: planning.abandon())
-        planning = Planning(scenario, target.model, screen.progress)
+        return await planned(
+            lambda: Planning(scenario, target.model, screen.progress),
+            lambda planning: planning.wait_first(),
+            "interrupted while planning; nothing was sent",
+        )
+
+
+async def planned(make: Callable[[], Planning], wait: Callable[[Planning], None], said: str) -> Planning:
+    """Starts a planning and waits for what the caller needs of it. Interrupted(said) by a signal, which leaves nothing
+    of it."""
+    loop = asyncio.get_running_loop()
+    for name in SIGNALS:  # before the first word of progress; called once the loop waits, and planning is there
+        loop.add_signal_handler(name, lambda: planning.abandon())
+    try:
+        planning = make()
         try:
-            await asyncio.to_thread(planning.wait_first)
-            if planning.abandoned:  # as the last of the first sessions was ready
-                raise Interrupted("interrupted while planning; nothing was sent")
+            await asyncio.to_thread(wait, planning)
+            if planning.abandoned:  # as the last that was waited for got ready
+                raise Interrupted(said)
         except BaseException:
             planning.close()
             if planning.abandoned:
-                raise Interrupted("interrupted while planning; nothing was sent") from None
+                raise Interrupted(said) from None
             raise
-        finally:
-            for name in SIGNALS:
-                loop.remove_signal_handler(name)
-        return planning
+    finally:
+        for name in SIGNALS:
+            loop.remove_signal_handler(name)
+    return planning
 
 
 def run_manifest(options: Options, scenario: Scenario, text: str, target: Target) -> dict[str, Any]:
