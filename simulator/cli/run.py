@@ -46,15 +46,15 @@ class Virtual:
 @dataclass(frozen=True, slots=True)
 class Options:
     scenario: Path
-    endpoint: str | None
-    model: str | None
-    engine: str | None
-    out: Path | None
-    seed: int | None
-    label: str
-    plain: bool
-    keep: bool
-    overrides: tuple[str, ...]
+    endpoint: str | None = None
+    model: str | None = None
+    engine: str | None = None
+    out: Path | None = None
+    seed: int | None = None
+    label: str = ""
+    plain: bool = False
+    keep: bool = False
+    overrides: tuple[str, ...] = ()
     virtual: Virtual | None = None
     faults: Path | None = None
     procs: int | None = None

@@ -1,0 +1,27 @@
+"""Options that several verbs share, and what the command line said as `Options` of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ScenarioFile = Annotated[Path, typer.Argument(help="Scenario file, for example scenarios/32_agents.yaml.")]
+Endpoint = Annotated[str | None, typer.Option(help="Base URL of an OpenAI-compatible server.")]
+Model = Annotated[str | None, typer.Option(help="Model name there; default: the only one served.")]
+Engine = Annotated[str | None, typer.Option(help="'embedded': the emulated engine, the default.")]
+Seed = Annotated[int | None, typer.Option(help="Overrides the scenario's seed.")]
+Label = Annotated[str, typer.Option(help="A name for this configuration, shown in reports.")]
+Sets = Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. synthetic.requests=512.")]
+Procs = Annotated[int | None, typer.Option(help="Client processes; default: by an estimate of the load.")]
+InVirtualTime = Annotated[bool, typer.Option("--virtual", help="Virtual time: emulated, no HTTP, no waiting.")]
+EngineParams = Annotated[
+    str | None, typer.Option(help="The emulated engine's settings: a file, or a shipped name such as top.")
+]
+
+
+def settings_file(named: str | None) -> Path | None:
+    from simulator.engine.embedded.config import find_settings
+
+    return None if named is None else find_settings(named, "--engine-params")
