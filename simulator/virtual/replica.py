@@ -33,13 +33,14 @@ class Sent(Request):
 
 
 class Replica:
-    """finished, aborted: requests so far."""
+    """finished, aborted: requests so far; answered: those that have had a token; ttft_s: what it took them, in all."""
 
     def __init__(self, agenda: Agenda, params: EngineParams, seed: int) -> None:
         self.params = params
         self.scheduler = Scheduler(params, seed=seed)
         self.front_end = FrontEnd(params)
-        self.finished = self.aborted = 0
+        self.finished = self.aborted = self.answered = 0
+        self.ttft_s = 0.0
         self._agenda = agenda
         self._stepping = False
 
@@ -85,6 +86,9 @@ class Replica:
         emissions: list[Any] = self.scheduler.complete(plan)
         out_s = self.front_end.emit_step(plan.end_s, emissions) + CHUNK_S
         for request, new in emissions:
+            if not request.times_s:
+                self.answered += 1
+                self.ttft_s += out_s - CHUNK_S - request.sent_s - REQUEST_S
             request.times_s.append(out_s)
             request.tokens.append(new)
             emitted = request.emitted_tok

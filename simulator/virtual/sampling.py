@@ -77,6 +77,12 @@ def _values(now_s: float, replica: Replica) -> dict[str, float]:
         "vllm:prefix_cache_hits_total": c.hit_tok,
         "vllm:num_preemptions_total": c.preemptions,
         "vllm:request_success_total": replica.finished + replica.aborted,
+        "vllm:iteration_tokens_total_count": c.telling_steps,
+        "vllm:iteration_tokens_total_sum": c.generated_tok + c.prefilled_tok,
+        "vllm:inter_token_latency_seconds_count": c.gaps,
+        "vllm:inter_token_latency_seconds_sum": c.gaps_s,
+        "vllm:time_to_first_token_seconds_count": replica.answered,
+        "vllm:time_to_first_token_seconds_sum": replica.ttft_s,
         "embedded:front_end_backlog_seconds": replica.front_end.backlog_s(now_s),
     }
     if c.per_pos:

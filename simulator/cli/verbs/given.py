@@ -16,6 +16,9 @@ Label = Annotated[str, typer.Option(help="A name for this configuration, shown i
 Sets = Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. synthetic.requests=512.")]
 Procs = Annotated[int | None, typer.Option(help="Client processes; default: by an estimate of the load.")]
 InVirtualTime = Annotated[bool, typer.Option("--virtual", help="Virtual time: emulated, no HTTP, no waiting.")]
+MarkdownFile = Annotated[Path | None, typer.Option("--md", help="Write the answer as Markdown to this file.")]
+HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write it as one self-contained page to this file.")]
+JsonFile = Annotated[Path | None, typer.Option("--json", help="Write it as JSON to this file; - is standard output.")]
 EngineParams = Annotated[
     str | None, typer.Option(help="The emulated engine's settings: a file, or a shipped name such as top.")
 ]

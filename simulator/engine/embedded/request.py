@@ -68,7 +68,9 @@ class Request:
 class Counters:
     """Since the start. drafts: draft rounds; accepted: draft tokens accepted; per_pos[i]: rounds that accepted the
     i-th. wasted: decode slots of replies that had ended, planned before that was known. computed_prompt_tok: prompt
-    (and recomputed) tokens that a step really computed."""
+    (and recomputed) tokens that a step really computed; prefilled_tok: of prompts whose prefill ended, what the cache
+    did not have. telling_steps: steps that gave somebody a token, the ones that vLLM counts. gaps, gaps_s: between two
+    steps that gave a request tokens."""
 
     steps: int = 0
     busy_s: float = 0.0
@@ -82,6 +84,10 @@ class Counters:
     draft_tok: int = 0
     accepted: int = 0
     wasted: int = 0
+    prefilled_tok: int = 0
+    telling_steps: int = 0
+    gaps: int = 0
+    gaps_s: float = 0.0
     per_pos: list[int] = field(default_factory=list)
 
 

@@ -73,7 +73,7 @@ class Runner:
                 continue
             await asyncio.sleep(max(0.0, plan.end_s - loop.time()))
             emissions = self.scheduler.complete(plan)
-            self.stats.step(plan, emissions)
+            self.stats.step(emissions)
             self._leave(plan.end_s, emissions)
             now_s = plan.end_s
             lag_s = loop.time() - now_s

@@ -147,6 +147,7 @@ class Scheduler:
                     ended.append((request, 1))
         if ended:
             self.batch.finish(ended)
+        counters.telling_steps += bool(emissions)
         return emissions
 
     def _complete_decodes(
@@ -154,7 +155,7 @@ class Scheduler:
     ) -> tuple[list[tuple[Request, int]], list[tuple[Request, int]]]:
         counters, draw, chances = self.counters, self._draw, self.at_least
         emissions, ended = [], []
-        drafts, per_pos, total = self._round - 1, counters.per_pos, 0
+        drafts, per_pos, total, gaps_s = self._round - 1, counters.per_pos, 0, 0.0
         for request in decodes:
             if request.status != RUNNING:
                 continue
@@ -174,19 +175,25 @@ class Scheduler:
             request.emitted_tok += new
             request.gap_s = end_s - request.last_s
             request.last_s = end_s
+            gaps_s += request.gap_s
             total += new
             emissions.append((request, new))
         counters.draft_tok = counters.drafts * drafts
         counters.generated_tok += total
+        counters.gaps += len(emissions)
+        counters.gaps_s += gaps_s
         self.batch.advanced(total)
         return emissions, ended
 
     def _first_token(self, request: Request, end_s: float) -> None:
         if request.emitted_tok == 0:
             self.counters.prompt_tok += request.prompt_tok
+            self.counters.prefilled_tok += request.prompt_tok - max(0, request.cached_tok)
             request.first_s = end_s
         else:
             request.gap_s = end_s - request.last_s
+            self.counters.gaps += 1
+            self.counters.gaps_s += request.gap_s
         request.emitted_tok += 1
         request.last_s = end_s
         self.counters.generated_tok += 1

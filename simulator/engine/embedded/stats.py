@@ -16,7 +16,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from simulator.engine.embedded.request import Request, StepPlan
+from simulator.engine.embedded.request import Request
 from simulator.engine.embedded.scheduler import Scheduler
 from simulator.engine.embedded.stream import Sink, Stream, Whole
 
@@ -77,14 +77,18 @@ class Stats(Collector):
         self.step_tok = Histogram(_STEP_TOK)
         self.prompt_tok, self.output_tok = Histogram(decades(most)), Histogram(decades(most))
 
-    def step(self, plan: StepPlan, emissions: list[tuple[Request, int]]) -> None:
-        tokens = sum(n for _request, n in plan.prefills)
+    def step(self, emissions: list[tuple[Request, int]]) -> None:
+        """As in vLLM, a step counts when it gave somebody a token, and a prompt's computed tokens once they are all."""
+        tokens = 0
         add = self.itl.add
         for request, new in emissions:
             tokens += new
             if request.emitted_tok > new:
                 add(request.gap_s)
-        self.step_tok.add(tokens)
+            else:
+                tokens += request.prompt_tok - max(0, request.cached_tok)
+        if emissions:
+            self.step_tok.add(tokens)
 
     def finish(self, request: Request, sink: Sink, out_s: float) -> None:
         """out_s: when the front end gave out its last token. As in vLLM, TTFT and the whole latency are the front

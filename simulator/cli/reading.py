@@ -1,0 +1,44 @@
+"""A run folder as the questions about finished runs want it: folded, whatever version wrote it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from simulator.core.run import RunData
+from simulator.core.summary import summarise
+from simulator.core.why.measured import Measured, measured
+from simulator.core.window import traffic
+from simulator.errors import UsageError
+from simulator.store.folder import RunFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """path: as the user wrote it; name: the folder's, for columns."""
+
+    path: Path
+    name: str
+    manifest: dict[str, Any]
+    data: RunData
+    summary: dict[str, Any]
+
+    def measured(self, kind: str) -> Measured | None:
+        """One kind of traffic; None when none was sent."""
+        sample = traffic(self.data, kind)
+        return None if sample is None else measured(sample)
+
+
+def opened(path: Path) -> Opened:
+    """Folds the records again. UsageError when this is no run folder or its files hold what no run writes."""
+    run = RunFolder.open(path)
+    try:
+        data = run.data()
+        summary = summarise(data)
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
+        raise UsageError(
+            f"{path} cannot be folded: its files hold values that no run writes ({type(error).__name__}: "
+            f"{error!s:.80}); restore them or run the scenario again"
+        ) from None
+    return Opened(path, path.resolve().name, run.manifest, data, summary)

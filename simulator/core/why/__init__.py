@@ -1,0 +1,1 @@
+"""Where the difference between two runs' throughput comes from."""
