@@ -17,10 +17,12 @@ from typing import Any, Protocol
 from simulator import tokenizer
 from simulator.cli.arrivals import open_load, with_due_times
 from simulator.cli.hosted import HostedTools
+from simulator.cli.procs import streams
 from simulator.cli.target import Target
 from simulator.core.scenario import Scenario
 from simulator.core.share import WHOLE, Share
 from simulator.drive.clock import RunClock
+from simulator.drive.descriptors import reserve
 from simulator.drive.endpoint import Endpoint
 from simulator.drive.load import Gate, Load, LoadResult, LoadShape
 from simulator.drive.meter import Meter
@@ -32,6 +34,8 @@ from simulator.drive.synthetic import Synthetic, SyntheticResult, SyntheticShape
 from simulator.store.plans import PlanFolder, PlannedSession
 
 PULSE_S = 0.5
+#: an agent's, with those of its sub-agents
+CONNECTIONS_A_SESSION = 4
 #: ids of ordinary words in a vocabulary whose first thousand are special
 FIRST_ID, LAST_ID = 1_300, 100_000
 WARMUP_TOK = (256, 32)
@@ -93,6 +97,8 @@ class Hand:
         return self._sender.failed
 
     async def start(self) -> None:
+        scenario = self._job.scenario
+        reserve(max(CONNECTIONS_A_SESSION * scenario.sessions, streams(scenario.synthetic)))
         self._helpers = [asyncio.create_task(self._pulse()), asyncio.create_task(self._meter.watch_loop())]
         if self._plans is not None and self._job.share.numbers(self._job.scenario.sessions):
             self._tools = await HostedTools.start(self._plans, self._job.run, keep=self._job.keep)

@@ -33,7 +33,7 @@ class Procs:
 def choose(scenario: Scenario, asked: int | None, *, embedded: bool, cores: int | None = None) -> Procs:
     """embedded: the engine runs on this machine, too, and is left a core. cores: of this machine, None to look.
     UsageError when `asked` makes no sense."""
-    places = max(scenario.sessions, _streams(scenario.synthetic))
+    places = max(scenario.sessions, streams(scenario.synthetic))
     if asked is not None:
         if not 1 <= asked <= MOST:
             raise UsageError(f"--procs {asked}: a run takes 1 to {MOST} client processes; leave it out for an estimate")
@@ -43,7 +43,7 @@ def choose(scenario: Scenario, asked: int | None, *, embedded: bool, cores: int 
     cores = cores or len(os.sched_getaffinity(0))
     agents, synthetic = scenario.sessions * CORES_AN_AGENT, _cores(scenario.synthetic)
     need = max(agents, synthetic)
-    what = f"{scenario.sessions} agents" if agents > synthetic else f"{_streams(scenario.synthetic)} synthetic streams"
+    what = f"{scenario.sessions} agents" if agents > synthetic else f"{streams(scenario.synthetic)} synthetic streams"
     why = f"{what} are estimated to take {need:.2g} of a core"
     wanted = math.ceil(need / CORES_A_PROCESS) or 1
     most = min(max(1, cores - embedded), places, MOST)
@@ -53,7 +53,7 @@ def choose(scenario: Scenario, asked: int | None, *, embedded: bool, cores: int 
     return Procs(wanted, why)
 
 
-def _streams(block: Synthetic | None) -> int:
+def streams(block: Synthetic | None) -> int:
     """Most synthetic requests that are open at once."""
     if block is None:
         return 0
@@ -63,7 +63,7 @@ def _streams(block: Synthetic | None) -> int:
 def _cores(block: Synthetic | None) -> float:
     if block is None:
         return 0.0
-    requests_s = _streams(block) * TOK_S_A_STREAM / block.output_tok
+    requests_s = streams(block) * TOK_S_A_STREAM / block.output_tok
     if block.arrival.rate_per_s is not None:
         requests_s = block.arrival.rate_per_s
     return requests_s * (block.output_tok * CPU_S_A_TOK + CPU_S_A_REQUEST)

@@ -53,6 +53,12 @@ def write_report(folder: Path, *, show: bool) -> bool:
     return folds
 
 
+def folded(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(summary, manifest) of a run, folded now where that was never done; nothing is written. Raises UsageError."""
+    run = RunFolder.open(folder)
+    return run.summary or _fold(run, folder), run.manifest
+
+
 def _fold(run: Run, folder: Path) -> dict[str, Any]:
     try:
         summary = summarise(run.data())

@@ -51,6 +51,11 @@ def percent(share: float | None, figures: int = 3) -> str:
     return f"{digits(100 * share, figures)} %"
 
 
+def dollars(value_usd: float | None) -> str:
+    """0.170 $, 12,400 $."""
+    return DASH if value_usd is None or not math.isfinite(value_usd) else f"{digits(value_usd)} $"
+
+
 def measure(value: float | None, unit: str, figures: int = 3) -> str:
     """A value in a metric's unit (core/metric.py)."""
     if value is None or not math.isfinite(value):

@@ -31,6 +31,12 @@ def emulation(manifest: Mapping[str, Any]) -> str:
     return f"{EMULATED}, FAULTS ON PURPOSE" if faulty else EMULATED
 
 
+def is_random(manifest: Mapping[str, Any]) -> bool:
+    """Whether the model's weights were random."""
+    engine = manifest.get("engine")
+    return isinstance(engine, Mapping) and engine.get("random_weights") is True
+
+
 def scenario_name(manifest: Mapping[str, Any]) -> str:
     scenario = manifest.get("scenario_name") or manifest.get("scenario")
     if isinstance(scenario, Mapping):
