@@ -13,7 +13,17 @@ from typing import Annotated
 
 import typer
 
-from simulator.cli.verbs import cost, plan, report, run, saturate, watch, whatif, why
+from simulator.cli.verbs import (
+    cost,
+    history,
+    plan,
+    report,
+    run,
+    saturate,
+    watch,
+    whatif,
+    why,
+)
 from simulator.errors import SimError
 
 app = typer.Typer(
@@ -45,7 +55,17 @@ def options(
 
 
 #: in the order of --help
-VERBS = (run.run, watch.watch, report.report, plan.plan, saturate.saturate, whatif.whatif, cost.cost, why.why)
+VERBS = (
+    run.run,
+    watch.watch,
+    report.report,
+    history.history,
+    plan.plan,
+    saturate.saturate,
+    whatif.whatif,
+    cost.cost,
+    why.why,
+)
 for _verb in VERBS:
     app.command()(_verb)
 
