@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from simulator.cli.verbs import (
+    compare_traffic,
     cost,
     history,
     plan,
@@ -65,6 +66,7 @@ VERBS = (
     whatif.whatif,
     cost.cost,
     why.why,
+    compare_traffic.compare_traffic,
 )
 for _verb in VERBS:
     app.command()(_verb)

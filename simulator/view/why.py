@@ -38,6 +38,7 @@ WORDS = {
     "kv_use": ("KV cache in use", "share", ""),
     "failed": ("failed requests", "", ""),
 }
+RANDOM = "RANDOM WEIGHTS: speed without meaning in the text"
 #: a factor nearer to 1 than this is not worth a place in the sentence
 UNCHANGED = 0.01
 #: the work's output share is told when it makes at least so much of a difference, as a logarithm
@@ -113,7 +114,7 @@ def document(splits: Sequence[Split], a: Side, b: Side) -> Document:
 def marks(sides: Sequence[Side]) -> tuple[str, ...]:
     found = [f"{emulation(each.manifest)}: not a GPU" for each in sides if is_emulated(each.manifest)]
     if any(_engine(each).get("random_weights") is True for each in sides):
-        found.append("RANDOM WEIGHTS: speed without meaning in the text")
+        found.append(RANDOM)
     return tuple(dict.fromkeys(found))
 
 

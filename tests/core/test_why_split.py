@@ -6,13 +6,13 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from fixtures_fold import reply, run_of, scrape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.core.why.measured import Measured, grown_in, measured, work_by
+from simulator.core.why.growth import BEGUN, OPEN, TOKENS, grown_in, placing
+from simulator.core.why.measured import Measured, measured
 from simulator.core.why.split import GAPS, RECORDS, STEPS, split
 from simulator.core.window import Window, traffic
 from simulator.store.folder import RunFolder
@@ -105,18 +105,31 @@ def test_every_product_is_exact(a: Measured, b: Measured) -> None:
 )
 def test_growth_inside_a_window(scrapes: list[tuple[float, float]], grown: float | None) -> None:
     samples = [scrape(t_s, generation_tokens_total=value) for t_s, value in scrapes]
-    found = grown_in(samples, "vllm:generation_tokens_total", Window(2.0, 8.0, True), lambda t_s: t_s)
+    found = grown_in(samples, "vllm:generation_tokens_total", Window(2.0, 8.0, True))
     assert found == (None if grown is None else pytest.approx(grown))
 
 
-def test_growth_is_placed_where_requests_were_open() -> None:
-    """The window opens with the first request, half a second after a scrape: all that grew came after that."""
-    run = run_of(reply(2.0, [(6_000, 1)]), reply(2.0, [(3_000, 1)]))
-    samples = [scrape(t_s, generation_tokens_total=v) for t_s, v in [(1.5, 0), (2.5, 30), (7.5, 60), (8.5, 62)]]
-    by = work_by(run.requests)
-    found = grown_in(samples, "vllm:generation_tokens_total", Window(2.0, 8.0, True), by)
-    assert found == pytest.approx(62, abs=1e-3)
-    assert by(np.array([1.0, 3.0, 9.0])) == pytest.approx([0.0, 2.0, 9.0], abs=1e-4)
+def test_growth_is_placed_where_the_records_saw_it() -> None:
+    """The window opens between two scrapes, in a second that has the end of a warm-up in it."""
+    warm = reply(0.0, [(1_600, 1), (100, 9)], purpose="warmup")
+    run = run_of(warm, reply(2.0, [(200, 2), (5_000, 8)]), reply(2.0, [(3_000, 5)]))
+    window = Window(2.0, 8.0, True)
+
+    def grown(name: str, values: list[tuple[float, float]]) -> float | None:
+        return grown_in([scrape(t_s, c=v) for t_s, v in values], "vllm:c", window, placing(run)[name])
+
+    scrapes = [(1.5, 0), (2.5, 12), (7.5, 25), (8.5, 25)]
+    assert grown(TOKENS, scrapes) == pytest.approx(15)  # 10 of the 12 were the warm-up's
+    assert grown(BEGUN, [(1.5, 0), (2.5, 2), (8.5, 3)]) == pytest.approx(2)
+    assert grown(OPEN, [(1.5, 0), (2.5, 12), (8.5, 12)]) == pytest.approx(12 / 1.2)
+    assert grown_in([], "vllm:c", window) is None
+
+
+def test_growth_of_an_idle_moment_is_none_of_the_windows() -> None:
+    run = run_of(reply(2.0, [(6_000, 1)]))
+    share = placing(run)[TOKENS]
+    assert share(1.5, 2.0, 2.5) == 0  # no tokens yet, but the request was open after the edge alone
+    assert share(9.0, 9.5, 10.0) == pytest.approx(0.5)  # nothing known: by the clock
 
 
 def test_records_give_open_and_streaming_requests() -> None:

@@ -3,8 +3,7 @@ the same window."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,17 +25,16 @@ from simulator.core.gauges import (
 )
 from simulator.core.record import EngineSample
 from simulator.core.stats import known, mean, ratio
-from simulator.core.table import Floats, Table
+from simulator.core.table import Floats
 from simulator.core.throughput import in_flight, tokens_between
-from simulator.core.window import Traffic, Window, ok
+from simulator.core.why.growth import BEGUN, OPEN, PROCESSED, TOKENS, grown_in, placing
+from simulator.core.window import Traffic, ok
 
 STEPS, STEP_TOK = "vllm:iteration_tokens_total_count", "vllm:iteration_tokens_total_sum"
 GAPS, GAPS_S = "vllm:inter_token_latency_seconds_count", "vllm:inter_token_latency_seconds_sum"
 FIRSTS = "vllm:time_to_first_token_seconds_count"
-#: a window's edge this far outside the scrapes is not known
-EDGE_S = 2.5
-#: an idle second against one with a request open, where growth between scrapes is shared out
-IDLE = 1e-6
+#: counters that do not grow with every output token -> what they grow with
+_PLACED_BY = {FIRSTS: BEGUN, STEP_TOK: PROCESSED, QUERIES: OPEN, HITS: OPEN, PREEMPTIONS: OPEN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,42 +97,6 @@ class Measured:
         return None if accepted is None else 1 + accepted
 
 
-def work_by(requests: Table) -> Callable[[Floats], Floats]:
-    """Request-seconds that were open until each of some times, warm-up too: what an engine's counters grow with. A
-    second before the first request of a window, in which nothing was open, then counts for nothing."""
-    sent = requests["t_sent_s"]
-    begun, ended = sent[np.isfinite(sent)], requests["t_end_s"][np.isfinite(sent)]
-
-    def by(t_s: Floats) -> Floats:
-        open_s = [float(np.sum(np.clip(at, begun, ended) - begun)) for at in t_s]
-        return np.array(open_s) + IDLE * t_s
-
-    return by
-
-
-def grown_in(
-    samples: Sequence[EngineSample], name: str, window: Window, by: Callable[[Floats], Floats]
-) -> float | None:
-    """Growth of a counter between the window's edges; between two scrapes it grows as `by` does. A counter that fell
-    was reset: what it shows then came since. None with fewer than two scrapes, or when they do not reach to the
-    edges."""
-    seen = sorted((s.t_s, s.values[name]) for s in samples if not s.error and name in s.values)
-    if len(seen) < 2 or seen[0][0] > window.start_s + EDGE_S or seen[-1][0] < window.end_s - EDGE_S:
-        return None
-    at = np.array([t_s for t_s, _ in seen])
-    steps = [0.0, *(b if b < a else b - a for (_, a), (_, b) in itertools.pairwise(seen))]
-    so_far = np.cumsum(steps)
-    start, end = (_at(edge_s, at, so_far, by) for edge_s in (window.start_s, window.end_s))
-    return end - start
-
-
-def _at(edge_s: float, at: Floats, so_far: Floats, by: Callable[[Floats], Floats]) -> float:
-    """Of a counter's growth so_far (k,) at the times `at` (k,): at edge_s."""
-    after = int(np.clip(np.searchsorted(at, edge_s), 1, len(at) - 1))
-    before_x, edge_x, after_x = by(np.array([at[after - 1], edge_s, at[after]]))
-    return float(np.interp(edge_x, [before_x, after_x], so_far[after - 1 : after + 1]))
-
-
 def measured(sample: Traffic) -> Measured:
     """Folds one kind of traffic of a run."""
     window, scrapes = sample.window, sample.run.engine
@@ -142,9 +104,9 @@ def measured(sample: Traffic) -> Measured:
     output = float(arrived[1] if window.steady else arrived.sum())
     spoke = bool(np.isfinite(sample.every["t_last_s"][ok(sample.every)]).any())
     chosen = [s for s in within(scrapes, window) if s.t_s >= window.start_s]
-    by = work_by(sample.run.requests)
+    placed = placing(sample.run)
     counters = {
-        field: grown_in(scrapes, name, window, by)
+        field: grown_in(scrapes, name, window, placed[_PLACED_BY.get(name, TOKENS)])
         for field, name in {
             "generated": GENERATED,
             "steps": STEPS,

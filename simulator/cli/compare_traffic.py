@@ -1,0 +1,77 @@
+"""`sim compare-traffic`: agents beside the synthetic test on one engine, or over the rungs of a ladder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from simulator.cli.outputs import Outputs
+from simulator.cli.reading import Opened, opened
+from simulator.cli.rungs import Found, find, is_run
+from simulator.core.choice.choice import FIGURES, OUTPUT, choose
+from simulator.core.why.split import split
+from simulator.errors import UsageError
+from simulator.view.compare_traffic import Both, choice_json, choice_sheets, shape_json, shape_sheet
+from simulator.view.identity import EMULATED
+from simulator.view.sheet import Document, Sheet
+from simulator.view.why import RANDOM, Side, marks
+
+BY = {"output": OUTPUT, "turn": "turn_p50_s", "ttft": "ttft_p50_s", "tpot": "tpot_p50_s"}
+
+
+def main(path: Path, by: str, outputs: Outputs) -> int:
+    if by not in BY or BY[by] not in FIGURES:
+        raise UsageError(f"--agents-by {by}: give one of {', '.join(BY)}")
+    outputs.check()
+    if path.is_dir() and is_run(path):
+        _one(opened(path), outputs)
+    else:
+        _ladder(find(path), BY[by], outputs)
+    return 0
+
+
+def _one(run: Opened, outputs: Outputs) -> None:
+    both = _both(run)
+    document = Document(
+        title=f"compare-traffic: {run.name}",
+        marks=marks((both.run,)),
+        sheets=(shape_sheet(both, ""),),
+        notes=("One engine, one run: which configuration each traffic would choose takes a ladder of them.",),
+    )
+    outputs.give(document, {"schema": 1, "marks": list(document.marks), "run": run.name, **shape_json(both)})
+
+
+def _both(run: Opened) -> Both:
+    agents, synthetic = run.measured("agent"), run.measured("synthetic")
+    for part, what in ((agents, "agents"), (synthetic, "synthetic traffic")):
+        if part is None or part.output_tok_s is None:
+            raise UsageError(
+                f"{run.path} has no {what} that brought output, so there is nothing to set beside the other; run a "
+                "scenario that has both"
+            )
+    assert agents is not None and synthetic is not None
+    return Both(Side(run.name, run.manifest, run.summary), agents, synthetic, split("both", agents, synthetic))
+
+
+def _ladder(found: Found, figure: str, outputs: Outputs) -> None:
+    choice = choose(found.rungs, figure)
+    if choice.agents is None and choice.synthetic is None:
+        raise UsageError(f"{found.name}: no repeat of any rung came to an end, so there is nothing to compare")
+    sheets: tuple[Sheet, ...] = choice_sheets(found.rungs, choice, figure)
+    both = None
+    if found.first is not None and (both := _shapes(found.first)) is not None:
+        sheets = (*sheets, shape_sheet(both, f"What the two kinds of traffic are, on {found.first.name}"))
+    told = (f"{EMULATED}: not a GPU",) * found.emulated + (RANDOM,) * found.random_weights
+    scenario = f" ({found.scenario})" if found.scenario else ""
+    notes = ["Each rung's figure is the geometric mean of its repeats; 'against best' is over pairs of equal work."]
+    if choice.runs < 2:
+        notes.insert(0, "One run a rung: differences of a few percent are suggestions; repeated pairs decide.")
+    document = Document(f"compare-traffic: {found.name}{scenario}", told, sheets, tuple(notes))
+    value = {"schema": 1, "marks": list(told), "ladder": found.name, **choice_json(found.rungs, choice, figure)}
+    outputs.give(document, value | ({} if both is None else {"shapes": shape_json(both)}))
+
+
+def _shapes(run: Opened) -> Both | None:
+    try:
+        return _both(run)
+    except UsageError:
+        return None

@@ -1,0 +1,144 @@
+"""The rungs of a ladder: out of ladder.json, or of a folder of run folders that somebody laid out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from simulator.cli.reading import Opened, opened
+from simulator.core.choice.choice import OUTPUT, Repeat, Rung
+from simulator.core.choice.ladder_file import parse
+from simulator.core.limit import CLIENT
+from simulator.core.run import KINDS
+from simulator.errors import Incomparable, UsageError
+from simulator.store.manifest import MANIFEST
+
+LADDER = "ladder.json"
+#: figure of a repeat -> where summary.json has it
+_SUMMARY = {
+    OUTPUT: ("output_tok_s",),
+    "ttft_p50_s": ("ttft_s", "p50"),
+    "tpot_p50_s": ("tpot_s", "p50"),
+    "turn_p50_s": ("turn_latency_s", "p50"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """manifests: of the runs at hand, for marks. first: a run with both kinds of traffic, to show their shapes."""
+
+    name: str
+    rungs: tuple[Rung, ...]
+    emulated: bool
+    random_weights: bool
+    first: Opened | None
+    scenario: str = ""
+
+
+def is_run(path: Path) -> bool:
+    return (path / MANIFEST).exists()
+
+
+def find(path: Path) -> Found:
+    """UsageError when nothing there is a ladder or a run."""
+    file = path / LADDER if path.is_dir() else path
+    if file.is_file():
+        return _of_file(file)
+    if not path.exists():
+        raise UsageError(f"{path} does not exist; give a run folder, a ladder's folder or a folder of run folders")
+    folders = sorted(each for each in path.iterdir() if each.is_dir() and is_run(each)) if path.is_dir() else []
+    if not folders:
+        raise UsageError(f"{path} holds no {LADDER} and no run folders; give what `sim run` or `sim ladder` wrote")
+    return _of_folders(path, folders)
+
+
+def _of_file(file: Path) -> Found:
+    ladder = parse(file.read_bytes(), str(file))
+    if not ladder.rungs:
+        raise UsageError(f"{file} has no rungs; climb the ladder first")
+    runs = [file.parent / run for held in ladder.runs.values() for run in held]
+    first = next((each for run in runs if is_run(run) and _both(each := opened(run))), None)
+    return Found(
+        str(file.parent.name or file), ladder.rungs, ladder.emulated, ladder.random_weights, first, ladder.scenario
+    )
+
+
+def _both(run: Opened) -> bool:
+    return all(run.summary[kind] is not None for kind in KINDS)
+
+
+def _of_folders(path: Path, folders: list[Path]) -> Found:
+    runs = [opened(each) for each in folders]
+    _one_model(path, runs)
+    rungs: dict[str, list[Opened]] = {}
+    for run in runs:
+        rungs.setdefault(_rung_name(run), []).append(run)
+    made = tuple(Rung(_short(name, held), _repeats(held)) for name, held in rungs.items())
+    engines = [_engine(run.manifest) for run in runs]
+    return Found(
+        name=path.resolve().name,
+        rungs=made,
+        emulated=any(engine.get("kind") == "emulated" for engine in engines),
+        random_weights=any(engine.get("random_weights") is True for engine in engines),
+        first=next((run for run in runs if _both(run)), None),
+        scenario=str(runs[0].manifest.get("scenario_name") or ""),
+    )
+
+
+def _rung_name(run: Opened) -> str:
+    """Runs of one configuration, by its name or by the label that their user gave, are one rung."""
+    return str(_engine(run.manifest).get("config") or run.manifest.get("label") or run.name)
+
+
+def _short(name: str, held: list[Opened]) -> str:
+    """A lone run's folder says it more shortly than its label may."""
+    return held[0].name if len(held) == 1 else name
+
+
+def _engine(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    engine = manifest.get("engine")
+    return engine if isinstance(engine, Mapping) else {}
+
+
+def _one_model(path: Path, runs: list[Opened]) -> None:
+    for fact, what in (("model", "models"), ("kind", "kinds of engine")):
+        seen = sorted({str(value) for run in runs if (value := _engine(run.manifest).get(fact))})
+        if len(seen) > 1:
+            raise Incomparable(
+                f"{path} holds runs of several {what} ({', '.join(seen[:3])}), between which no traffic can choose; "
+                "give a folder for each"
+            )
+
+
+def _repeats(runs: list[Opened]) -> tuple[Repeat, ...]:
+    """Runs of one seed are a pair with the other rungs' of that seed; of several with one seed, the earliest with the
+    earliest."""
+    seen: dict[int, int] = {}
+    found = []
+    for run in sorted(runs, key=lambda each: float(each.manifest.get("t0_unix_s") or 0.0)):
+        seed = int(run.manifest.get("seed") or 0)
+        nth = seen[seed] = seen.get(seed, -1) + 1
+        limits = [(run.summary["limit"].get(kind) or {}).get("where") for kind in KINDS]
+        found.append(
+            Repeat(
+                pair=seed * 10_000 + nth,
+                agents=_figures(run.summary["agent"]),
+                synthetic=_figures(run.summary["synthetic"]),
+                certified=CLIENT not in limits,
+            )
+        )
+    return tuple(found)
+
+
+def _figures(part: Mapping[str, Any] | None) -> dict[str, float | None] | None:
+    if part is None:
+        return None
+    found: dict[str, float | None] = {}
+    for name, path in _SUMMARY.items():
+        value: Any = part
+        for key in path:
+            value = value.get(key) if isinstance(value, Mapping) else None
+        found[name] = value
+    return found

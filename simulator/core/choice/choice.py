@@ -1,0 +1,187 @@
+"""Which rung of a ladder each kind of traffic would choose, whether repeats decide it, and the price of choosing by the
+other one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.core.choice.rank import Agreement, agreement
+from simulator.core.compare.pairs import PairedRatio, holm, ratio_of_pairs
+from simulator.core.compare.verdict import LATENCY_MARGIN, THROUGHPUT_MARGIN, Setting, Verdict, verdict
+
+AGENTS, SYNTHETIC = "agents", "synthetic"
+OUTPUT = "output_tok_s"
+#: figures of a repeat, as ladder.json names them, and which way is better
+FIGURES = {OUTPUT: "higher", "ttft_p50_s": "lower", "tpot_p50_s": "lower", "turn_p50_s": "lower"}
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """One server life or cache-reset repeat. pair: repeats of one pair were sent the same work. agents, synthetic:
+    figures (FIGURES) of each traffic, None where it was not sent or gave nothing. certified: the client was not the
+    limit in either."""
+
+    pair: int
+    agents: dict[str, float | None] | None
+    synthetic: dict[str, float | None] | None
+    certified: bool = True
+
+    def figure(self, kind: str, figure: str) -> float | None:
+        part = self.agents if kind == AGENTS else self.synthetic
+        found = None if part is None else part.get(figure)
+        return found if found is not None and math.isfinite(found) and found > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A configuration with its repeats that came to an end; failed: how many did not."""
+
+    name: str
+    repeats: tuple[Repeat, ...]
+    failed: int = 0
+
+    def values(self, kind: str, figure: str) -> dict[int, float]:
+        """pair -> figure; of several repeats of one pair, their geometric mean."""
+        found: dict[int, list[float]] = {}
+        for repeat in self.repeats:
+            if (value := repeat.figure(kind, figure)) is not None:
+                found.setdefault(repeat.pair, []).append(math.log(value))
+        return {pair: math.exp(sum(logs) / len(logs)) for pair, logs in sorted(found.items())}
+
+    def mean(self, kind: str, figure: str) -> float | None:
+        values = self.values(kind, figure).values()
+        return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A rung beside the winner: ratio of its figure to the winner's over their common pairs, and what may be said."""
+
+    rung: str
+    ratio: PairedRatio
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Winner:
+    """Of one traffic. others: the other rungs against it, best first. missing: rungs without a figure, or without
+    a pair in common with it."""
+
+    kind: str
+    figure: str
+    rung: str
+    value: float
+    others: tuple[Against, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def equal(self) -> tuple[str, ...]:
+        """Rungs that repeats show to be as good, or could not tell from it."""
+        undecided = (Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
+        return tuple(each.rung for each in self.others if each.verdict in undecided)
+
+    @property
+    def decided(self) -> bool:
+        return bool(self.others) and all(each.verdict == Verdict.WORSE for each in self.others)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """agents, synthetic: each traffic's winner; None when it has no figure. regret: agents' figure on the rung that the
+    synthetic test chooses against that on their own, a share, above 0 when it is worse; low, high: its interval.
+    verdict: of that difference. runs: most repeats of a rung."""
+
+    agents: Winner | None
+    synthetic: Winner | None
+    regret: float | None
+    low: float | None
+    high: float | None
+    verdict: Verdict | None
+    agreement: Agreement
+    runs: int
+
+
+def choose(rungs: Sequence[Rung], figure: str = OUTPUT) -> Choice:
+    """figure: what agents are judged by; synthetic traffic is judged by output tok/s, as everybody does."""
+    agents, synthetic = winner(rungs, AGENTS, figure), winner(rungs, SYNTHETIC, OUTPUT)
+    runs = max((len(rung.repeats) for rung in rungs), default=0)
+    regret = low = high = said = None
+    if agents is not None and synthetic is not None:
+        other = next((each for each in agents.others if each.rung == synthetic.rung), None)
+        if agents.rung == synthetic.rung:
+            regret = 0.0
+        elif other is not None:
+            regret, low, high = _regret(other.ratio, figure)
+            said = other.verdict
+    return Choice(agents, synthetic, regret, low, high, said, _agreement(rungs, figure), runs)
+
+
+def winner(rungs: Sequence[Rung], kind: str, figure: str) -> Winner | None:
+    """By the mean of the logarithms over its repeats."""
+    sign = 1 if FIGURES[figure] == "higher" else -1
+    means = {rung.name: mean for rung in rungs if (mean := rung.mean(kind, figure)) is not None}
+    if not means:
+        return None
+    order = sorted(means, key=lambda name: -sign * means[name])
+    by_name = {rung.name: rung for rung in rungs}
+    others = _against(by_name[order[0]], [by_name[name] for name in order[1:]], kind, figure)
+    shown = {order[0], *(each.rung for each in others)}
+    missing = tuple(rung.name for rung in rungs if rung.name not in shown)
+    return Winner(kind, figure, order[0], means[order[0]], tuple(others), missing)
+
+
+def _against(best: Rung, others: Sequence[Rung], kind: str, figure: str) -> list[Against]:
+    """Each of the others by its common pairs with the best one; p is Holm's, as several are asked about at once."""
+    found: list[tuple[Rung, PairedRatio, list[int]]] = []
+    one = best.values(kind, figure)
+    for other in others:
+        two = other.values(kind, figure)
+        if pairs := sorted(one.keys() & two.keys()):
+            found.append((other, ratio_of_pairs([one[n] for n in pairs], [two[n] for n in pairs]), pairs))
+    margin = THROUGHPUT_MARGIN if figure == OUTPUT else LATENCY_MARGIN
+    adjusted = holm([ratio.p_t for _, ratio, _ in found])
+    return [
+        Against(
+            other.name,
+            ratio,
+            verdict(ratio, FIGURES[figure], margin, Setting(client_limited=_limited(pairs, best, other)), p),
+        )
+        for (other, ratio, pairs), p in zip(found, adjusted, strict=True)
+    ]
+
+
+def _limited(pairs: Sequence[int], *rungs: Rung) -> bool:
+    return any(not repeat.certified for rung in rungs for repeat in rung.repeats if repeat.pair in pairs)
+
+
+def _regret(found: PairedRatio, figure: str) -> tuple[float, float | None, float | None]:
+    """How much worse, as a share: 0.027 is 2.7 % slower."""
+    if FIGURES[figure] == "lower":
+        return (
+            found.ratio - 1,
+            None if found.low is None else found.low - 1,
+            None if found.high is None else found.high - 1,
+        )
+    return (
+        1 - found.ratio,
+        None if found.high is None else 1 - found.high,
+        None if found.low is None else 1 - found.low,
+    )
+
+
+def _agreement(rungs: Sequence[Rung], figure: str) -> Agreement:
+    """Of the rungs that have both figures; better first in both."""
+    both = [rung for rung in rungs if rung.values(AGENTS, figure) and rung.values(SYNTHETIC, OUTPUT)]
+    pairs = sorted({repeat.pair for rung in both for repeat in rung.repeats})
+
+    def grid(kind: str, name: str) -> np.ndarray:
+        return np.array([[rung.values(kind, name).get(pair, math.nan) for pair in pairs] for rung in both])
+
+    if not both:
+        return Agreement(0, None, None, None)
+    one = grid(AGENTS, figure)
+    return agreement(one if FIGURES[figure] == "higher" else 1 / one, grid(SYNTHETIC, OUTPUT))

@@ -1,0 +1,85 @@
+"""ladder.json, as far as a choice between its rungs needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from simulator.core.choice.choice import Repeat, Rung
+from simulator.errors import UsageError
+
+SCHEMA = 1
+Figures = dict[str, float | None]
+
+
+class _Part(BaseModel):
+    """Later versions may say more; what is not asked for here is left alone."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Repeat(_Part):
+    pair: int = 0
+    run: str | None = None
+    agents: Figures | None = None
+    synthetic: Figures | None = None
+    certified: bool = True
+    error: str | None = None
+
+
+class _Rung(_Part):
+    name: str
+    repeats: list[_Repeat] = []
+
+
+class _Ladder(_Part):
+    scenario: str = ""
+    engine_kind: str = "unknown"
+    random_weights: bool = False
+    rungs: list[_Rung] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """runs: rung -> its run folders, relative to the file."""
+
+    scenario: str
+    emulated: bool
+    random_weights: bool
+    rungs: tuple[Rung, ...]
+    runs: dict[str, tuple[str, ...]]
+
+
+def parse(text: bytes, name: str) -> Ladder:
+    """UsageError that names the file and the place when it is no ladder of a version known here."""
+    try:
+        raw = orjson.loads(text)
+    except orjson.JSONDecodeError as why:
+        raise UsageError(f"{name} is not JSON ({why}); restore it or climb the ladder again") from None
+    if not isinstance(raw, dict) or not isinstance(raw.get("schema"), int):
+        raise UsageError(f"{name} states no schema version (`schema`); give the ladder.json that `sim ladder` wrote")
+    if raw["schema"] > SCHEMA:
+        raise UsageError(
+            f"{name} has schema {raw['schema']} and this version reads up to {SCHEMA}; upgrade agent-sim to read it"
+        )
+    try:
+        ladder = _Ladder.model_validate(raw)
+    except ValidationError as why:
+        first = why.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise UsageError(f"{name}: {place}: {first['msg']}; restore the file or climb the ladder again") from None
+    return Ladder(
+        scenario=ladder.scenario,
+        emulated=ladder.engine_kind == "emulated",
+        random_weights=ladder.random_weights,
+        rungs=tuple(_rung(each) for each in ladder.rungs),
+        runs={each.name: tuple(r.run for r in each.repeats if r.run) for each in ladder.rungs},
+    )
+
+
+def _rung(rung: _Rung) -> Rung:
+    done = [each for each in rung.repeats if not each.error and (each.agents or each.synthetic)]
+    repeats = tuple(Repeat(each.pair, each.agents, each.synthetic, each.certified) for each in done)
+    return Rung(rung.name, repeats, failed=len(rung.repeats) - len(done))
