@@ -16,6 +16,7 @@ import typer
 from simulator.cli.verbs import (
     compare_traffic,
     cost,
+    export,
     history,
     plan,
     report,
@@ -61,6 +62,7 @@ VERBS = (
     watch.watch,
     report.report,
     history.history,
+    export.export,
     plan.plan,
     saturate.saturate,
     whatif.whatif,

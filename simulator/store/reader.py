@@ -116,6 +116,10 @@ class Run:
             arrivals={kind: plan for kind, plan in arrivals.items() if isinstance(plan, dict)},
         )
 
+    def rows(self, name: str) -> Iterator[list[dict[str, Any]]]:
+        """The JSON objects of a file of lines as they stand, a small block at a time; what is none enters `damage`."""
+        return self._batches(name)
+
     @property
     def summary(self) -> dict[str, Any] | None:
         """summary.json as it stands; None when there is none yet."""
