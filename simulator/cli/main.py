@@ -16,6 +16,7 @@ import typer
 from simulator.cli.verbs import (
     compare_traffic,
     cost,
+    diff,
     export,
     history,
     plan,
@@ -67,6 +68,7 @@ VERBS = (
     saturate.saturate,
     whatif.whatif,
     cost.cost,
+    diff.diff,
     why.why,
     compare_traffic.compare_traffic,
 )

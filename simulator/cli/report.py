@@ -43,7 +43,7 @@ def write_report(folder: Path, *, show: bool) -> bool:
     run = RunFolder.open(folder)
     kept = run.summary
     folds = kept is None or any((folder / name).exists() for name in (CHUNKS, f"{CHUNKS}.gz"))
-    summary = _fold(run, folder) if folds or kept is None else kept
+    summary = fold(run, folder) if folds or kept is None else kept
     if folds:
         run.write_summary(summary)
     if folds or not (folder / "report.md").exists():
@@ -56,10 +56,11 @@ def write_report(folder: Path, *, show: bool) -> bool:
 def folded(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """(summary, manifest) of a run, folded now where that was never done; nothing is written. Raises UsageError."""
     run = RunFolder.open(folder)
-    return run.summary or _fold(run, folder), run.manifest
+    return run.summary or fold(run, folder), run.manifest
 
 
-def _fold(run: Run, folder: Path) -> dict[str, Any]:
+def fold(run: Run, folder: Path) -> dict[str, Any]:
+    """The summary of a run's records. UsageError when they hold what no run writes."""
     try:
         summary = summarise(run.data())
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:

@@ -1,0 +1,187 @@
+"""`sim diff`: two sides of runs, compared, told and judged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from simulator.cli.report import fold
+from simulator.cli.screen import whole_lines
+from simulator.cli.sides import runs_of
+from simulator.core.compare.comparable import ALLOWABLE, LIVE, OneRun
+from simulator.core.compare.comparison import Comparison, Question, begun, compare
+from simulator.core.compare.delivered import delivered
+from simulator.core.compare.pairing import paired
+from simulator.core.compare.rows import METRICS, find
+from simulator.core.compare.verdict import Verdict
+from simulator.core.compare.within import within
+from simulator.core.metric import Metric
+from simulator.core.run import KINDS
+from simulator.core.summary import SCHEMA
+from simulator.core.window import traffic
+from simulator.errors import Incomparable, UsageError
+from simulator.store.folder import Run, RunFolder
+from simulator.store.manifest import write_json, write_whole
+from simulator.view.diff.terminal import terminal
+
+FAIL_ON = ("regression", "worse", "inconclusive", "never")
+#: how a kind of traffic is named before a metric
+PREFIX = {"agent": "agent", "agents": "agent", "synthetic": "synthetic"}
+#: verdicts without which `--fail-on inconclusive` fails
+GOOD = (Verdict.BETTER, Verdict.EQUIVALENT)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line said."""
+
+    a: str
+    b: str
+    primary: str = "output"
+    fail_on: str = "regression"
+    equivalence: str | None = None
+    allow: tuple[str, ...] = ()
+    places: tuple[Path, ...] = ()
+    every: bool = False
+    md: Path | None = None
+    html: Path | None = None
+    json: Path | None = None
+
+
+def main(asked: Asked) -> int:
+    """The exit code: 1 for what --fail-on names, 4 when no verdict may be drawn."""
+    if asked.fail_on not in FAIL_ON:
+        raise UsageError(f"--fail-on {asked.fail_on}: one of {', '.join(FAIL_ON)}")
+    question = _question(asked)
+    found = compare(*_sides(asked, question), question)
+    if found.question.kind and found.question.kind not in [part.kind for part in found.parts]:
+        raise Incomparable(f"--primary {asked.primary}: that kind of traffic was not sent by all of the runs")
+    whole_lines().print(terminal(found, short=not asked.every))
+    _write(asked, found)
+    return exit_code(found, asked.fail_on)
+
+
+def exit_code(found: Comparison, fail_on: str) -> int:
+    """incomparable and client-limited: 4, since nothing was shown."""
+    if found.word in (Verdict.INCOMPARABLE, Verdict.CLIENT_LIMITED):
+        return Incomparable.exit_code
+    rows = [row for part in found.parts for row in part.rows]
+    bad = {
+        "never": False,
+        "regression": found.word is Verdict.WORSE,
+        "worse": any(row.word is Verdict.WORSE for row in rows),
+        "inconclusive": found.word not in GOOD,
+    }
+    return int(bad[fail_on])
+
+
+def _question(asked: Asked) -> Question:
+    kind, colon, name = asked.primary.partition(":")
+    if colon and kind.strip().lower() not in PREFIX:
+        raise UsageError(f"--primary {asked.primary}: before the colon stands agents or synthetic")
+    metric = find(name if colon else asked.primary)
+    if metric is None or not metric.better:
+        raise UsageError(f"--primary {asked.primary}: {_meant(name if colon else asked.primary, metric)}")
+    return Question(
+        primary=metric,
+        kind=PREFIX[kind.strip().lower()] if colon else "",
+        margin=None if asked.equivalence is None else _share(asked.equivalence),
+        allowed=frozenset(_allowed(asked.allow)),
+    )
+
+
+def _meant(name: str, metric: Metric | None) -> str:
+    from difflib import get_close_matches
+
+    if metric is not None:
+        return "neither more nor less of it is better; choose another"
+    labels = {each.label.lower(): each.label for each in METRICS if each.better}
+    near = get_close_matches(name.lower(), labels, n=1, cutoff=0.4)
+    return (
+        f"no such metric; did you mean {labels[near[0]]!r}?"
+        if near
+        else f"no such metric; {', '.join(labels.values())}"
+    )
+
+
+def _allowed(given: Sequence[str]) -> list[str]:
+    names = [name.strip() for part in given for name in part.split(",") if name.strip()]
+    for name in names:
+        if name not in ALLOWABLE:
+            raise UsageError(f"--allow {name}: some of {', '.join(ALLOWABLE)}")
+    return names
+
+
+def _share(text: str) -> float:
+    try:
+        number = float(text.strip().removesuffix("%"))
+    except ValueError:
+        number = 0.0
+    share = number / 100 if text.strip().endswith("%") or number >= 1 else number
+    if not 0 < share < 0.5:
+        raise UsageError(f"--equivalence {text}: a share such as 2% or 0.02, below 50 %")
+    return share
+
+
+def _sides(asked: Asked, question: Question) -> tuple[list[OneRun], list[OneRun]]:
+    folders = [runs_of(side, asked.places) for side in (asked.a, asked.b)]
+    shared = {each.resolve() for each in folders[0]} & {each.resolve() for each in folders[1]}
+    if shared:
+        raise UsageError(f"{_short(sorted(shared)[0])} stands on both sides; a run compared with itself says nothing")
+    runs = [[RunFolder.open(folder) for folder in side] for side in folders]
+    light = [[OneRun("", run.manifest, {}, run.ended, {}, {}) for run in side] for side in runs]
+    starts = begun(light[0]), begun(light[1])
+    alike = {each.seed for each in starts[0]} & {each.seed for each in starts[1]}
+    alone = len(paired(*starts, across_seeds="seed" in question.allowed or not alike).pairs) == 1
+    told = [[digest(run, alone=alone) for run in side] for side in runs]
+    return told[0], told[1]
+
+
+def digest(run: Run, *, alone: bool) -> OneRun:
+    """All that a comparison needs of a run; its records are given up. alone: with how sure it is of itself."""
+    summary = run.summary or fold(run, run.path)
+    schema = summary.get("schema", SCHEMA)
+    if not isinstance(schema, int) or schema > SCHEMA:
+        raise UsageError(
+            f"{run.path / 'summary.json'} has schema {schema} and this version reads up to {SCHEMA}; upgrade agent-sim"
+        )
+    try:
+        kinds = [kind for kind in KINDS if isinstance(summary.get(kind), dict)]
+        work = {kind: delivered(run.requests, kind) for kind in kinds if run.manifest.get("mode") != LIVE}
+        samples = {kind: traffic(run.data(), kind) for kind in kinds} if alone else {}
+        sure = {kind: within(sample) for kind, sample in samples.items() if sample is not None}
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
+        raise UsageError(
+            f"{run.path} cannot be folded: its files hold values that no run writes ({type(error).__name__}); restore "
+            "them or run the scenario again"
+        ) from None
+    return OneRun(_short(run.path), run.manifest, summary, run.ended, work, sure)
+
+
+def _short(path: Path) -> str:
+    """A folder as short as it stays clear: from the current one, where that is shorter."""
+    try:
+        near = os.path.relpath(path)
+    except ValueError:
+        return str(path)
+    return near if len(near) < len(str(path)) else str(path)
+
+
+def _write(asked: Asked, found: Comparison) -> None:
+    if asked.md is not None:
+        from simulator.view.diff.markdown import markdown
+
+        write_whole(asked.md, markdown(found).encode())
+        print(f"markdown: {asked.md}")
+    if asked.json is not None:
+        from simulator.view.diff.as_json import as_json
+
+        write_json(asked.json, as_json(found))
+        print(f"json: {asked.json}")
+    if asked.html is not None:
+        from simulator.view.diff.html import html
+
+        write_whole(asked.html, html(found).encode())
+        print(f"page: {asked.html}")
