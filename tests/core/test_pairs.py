@@ -153,12 +153,12 @@ def test_an_inconclusive_one_says_how_many_more() -> None:
 # --- a known truth ---
 
 
-def simulated(seed: int, n: int, ratio: float, cv: float) -> list[PairedRatio]:
+def simulated(seed: int, n: int, ratio: float, cv: float, times: int = SIMULATIONS) -> list[PairedRatio]:
     """Comparisons of n pairs whose sides vary by cv from run to run, and from seed to seed by ten times as much."""
     rng = np.random.default_rng(seed)
-    work = rng.normal(0, 10 * cv, (SIMULATIONS, n))
-    a = np.exp(7 + work + rng.normal(0, cv, (SIMULATIONS, n)))
-    b = np.exp(7 + work + math.log(ratio) + rng.normal(0, cv, (SIMULATIONS, n)))
+    work = rng.normal(0, 10 * cv, (times, n))
+    a = np.exp(7 + work + rng.normal(0, cv, (times, n)))
+    b = np.exp(7 + work + math.log(ratio) + rng.normal(0, cv, (times, n)))
     return [ratio_of_pairs(left, right) for left, right in zip(a, b, strict=True)]
 
 
@@ -189,7 +189,7 @@ def test_power_is_what_the_printed_effect_promises(n: int, cv: float) -> None:
 
 def test_equal_engines_are_called_equivalent_with_enough_pairs() -> None:
     """About 17 % with 10 pairs and 70 % with 20 at a CV of 2 %; as many as are asked for give about 80 %."""
-    shares = [share_of(simulated(300 + n, n, 1.0, 0.02), Verdict.EQUIVALENT) for n in (10, 20)]
+    shares = [share_of(simulated(300 + n, n, 1.0, 0.02, 1_000), Verdict.EQUIVALENT) for n in (10, 20)]
     assert shares[0] == pytest.approx(0.17, abs=0.03) and shares[1] == pytest.approx(0.69, abs=0.04)
     enough = pairs_to_equal(1.0, 0.02, 0.02)
-    assert enough is not None and 0.75 <= share_of(simulated(5, enough, 1.0, 0.02), Verdict.EQUIVALENT) <= 0.9
+    assert enough is not None and 0.75 <= share_of(simulated(5, enough, 1.0, 0.02, 500), Verdict.EQUIVALENT) <= 0.9
