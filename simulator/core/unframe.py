@@ -5,6 +5,52 @@ A well-formed stream is what the transport's own parser has let pass; what is no
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+
+@lru_cache(maxsize=4096)
+def _head(length: int) -> bytes:
+    """The size line of a read of that length if it is one whole chunk; b"" when it cannot be one."""
+    for digits in range(1, 9):
+        size = length - digits - 4
+        if size > 0 and len(b"%x" % size) == digits:
+            return b"%x\r\n" % size
+    return b""
+
+
+def peel(reads: list[bytes], begin: int) -> int:
+    """Takes the framing off, in place, from the reads `begin` and following, as long as each is whole chunks from its
+    first byte to its last and none of them the last one of its body; the index of the first read that is not.
+
+    Stricter than any parser: size lines with leading zeros or extensions are left alone."""
+    at = begin
+    try:
+        for at in range(begin, len(reads)):
+            read = reads[at]
+            head = _head(len(read))
+            if head and read.startswith(head) and read.endswith(b"\r\n"):
+                reads[at] = read[len(head) : -2]
+            else:
+                reads[at] = _bodies(read)
+    except ValueError:
+        return at
+    return len(reads)
+
+
+def _bodies(read: bytes) -> bytes:
+    """Of one read that is several whole chunks; ValueError when it is something else."""
+    found, at = [], 0
+    while at < len(read):
+        mark = read.index(b"\r\n", at)
+        line = read[at:mark]
+        size = int(line, 16)
+        end = mark + 2 + size
+        if size <= 0 or b"%x" % size != line.lower() or read[end : end + 2] != b"\r\n":
+            raise ValueError
+        found.append(read[mark + 2 : end])
+        at = end + 2
+    return b"".join(found)
+
 
 class Unframer:
     """`feed` the bytes of each socket read, get the body's bytes among them. ended: the last chunk has come."""

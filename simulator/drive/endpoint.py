@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from types import SimpleNamespace
 from typing import Any
 
@@ -43,7 +44,7 @@ _SET_BELOW = {"host", "content-length"}
 @dataclass(slots=True)
 class Exchange:
     """One HTTP exchange as it was seen. Times: run seconds. times_s, pieces: an entry a socket read, in order; framed:
-    the pieces are in chunked transfer coding, as they came (`bodies` takes it off).
+    the pieces are in chunked transfer coding, as they came (`bodies` takes it off), but for the first `bare` ones.
 
     failure: "" | "refused" | "timeout" | "cut" | "cancelled"; a status of 400 and above is no failure here, its body
     is in `error_body`, and where a redirect (never followed) leads is in `detail`. stopped: the reader had enough and
@@ -57,6 +58,7 @@ class Exchange:
     times_s: list[float] = field(default_factory=list)
     pieces: list[bytes] = field(default_factory=list)
     framed: bool = False
+    bare: int = 0
     failure: str = ""
     detail: str = ""
     error_body: bytes = b""
@@ -65,10 +67,12 @@ class Exchange:
 
     def bodies(self) -> Iterator[tuple[float, bytes]]:
         """(time, bytes of the body) a socket read."""
-        if not self.framed:
-            return zip(self.times_s, self.pieces, strict=True)
-        unframe = Unframer().feed
-        return ((time_s, unframe(piece)) for time_s, piece in zip(self.times_s, self.pieces, strict=True))
+        return zip(self.times_s, self._unframed(), strict=True)
+
+    def _unframed(self) -> Iterable[bytes]:
+        if not self.framed or self.bare == len(self.pieces):
+            return self.pieces
+        return chain(self.pieces[: self.bare], map(Unframer().feed, self.pieces[self.bare :]))
 
     def body(self) -> bytes:
         return b"".join(data for _, data in self.bodies())
@@ -181,7 +185,8 @@ class Endpoint:
             exchange.t_end_s = self._now()
             raise asyncio.CancelledError(exchange) from None
         finally:
-            exchange.framed, exchange.stopped = watch.framed, watch.stopped
+            watch.end()
+            exchange.framed, exchange.bare, exchange.stopped = watch.framed, watch.bare, watch.stopped
             _current.reset(token)
         exchange.t_end_s = self._now()
         if exchange.status >= 400:

@@ -117,7 +117,7 @@ class StreamCounter:
         pieces, seen = self._pieces, len(self._pieces)
         if seen == self._seen:
             return
-        self._chunks += sum(piece.count(b"data: {") for piece in pieces[self._seen : seen])
+        self._chunks += b"".join(pieces[self._seen : seen]).count(b"data: {")
         self._seen = seen
         total = int(self._chunks * self._meter.tok_per_chunk)
         self._meter.output_tok += total - self._counted

@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
+import numpy as np
 from asyncio_throttle import Throttler
 
 from simulator.core.counts import spread
@@ -118,9 +120,10 @@ class Sender:
         not keep the loop from stamping what still arrives."""
         reader = StreamReader()
         async with self._reading:
-            for number, (time_s, data) in enumerate(exchange.bodies(), 1):
-                reader.feed(time_s, data)
-                if number % SLICE == 0:
+            bodies = exchange.bodies()
+            while some := list(islice(bodies, SLICE)):
+                reader.feed_all(*zip(*some, strict=True))
+                if len(some) == SLICE:
                     await asyncio.sleep(0)
             return reader.finish()
 
@@ -194,5 +197,6 @@ def _deltas_us(t_sent_s: float | None, times_s: list[float]) -> list[int]:
     add up."""
     if not times_s or t_sent_s is None:
         return []
-    marks = [round((t - t_sent_s) * 1e6) for t in times_s]
-    return [b - a for a, b in zip([0, *marks[:-1]], marks, strict=True)]
+    marks = np.rint((np.array(times_s) - t_sent_s) * 1e6).astype(np.int64)
+    deltas: list[int] = np.diff(marks, prepend=0).tolist()
+    return deltas

@@ -1,10 +1,11 @@
 """aiohttp's client connection with a clock: every socket read of a watched reply is stamped where it comes in.
 
 aiohttp wakes a task for each piece of a body, which costs more than all else that a streamed token costs. Here the
-pieces of a chunked reply are kept as they came and aiohttp's parser gets them in one go: when the reply may be over
-(every end of a chunked body has an empty line in it), when much has gathered, when nothing more comes, or when the
-connection goes. So the parser still sees every byte and still says where a reply ends and whether the connection can be
-used again.
+pieces of a chunked reply are kept as they came and looked at in one go: when the reply may be over (every end of a
+chunked body has an empty line in it), when nothing more comes, or when the connection goes. Those that are whole chunks
+without any doubt (core/unframe.py) change nothing for aiohttp's parser, which stands between two chunks before and
+after them, and are kept from it. All the others it sees; so it still says where a reply ends and whether the connection
+can be used again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from typing import Any
 
 from aiohttp.client_proto import ResponseHandler
 
-#: bytes kept from aiohttp's parser; below its own limit, at which it would stop reading from the socket
+from simulator.core.unframe import peel
+
+#: bytes kept from aiohttp's parser where reads do not end in an event; below its own limit, at which it would stop
+#: reading from the socket
 HELD_BYTES = 1 << 20
 
 EVENT_END, EMPTY_LINE = b"\n\n\r\n", b"\r\n\r\n"
@@ -28,11 +32,11 @@ OnRead = Callable[[bytes], bool | None]
 
 
 class Watch:
-    """A reply as it comes in. times_s, pieces: one entry a socket read. framed: the pieces are in chunked coding.
-    left: bytes of the body still to come, None where no Content-Length says. ended: done when nothing more will come;
-    its result is None, or what went wrong. stopped: `on_read` had enough."""
+    """A reply as it comes in. times_s, pieces: one entry a socket read. framed: the pieces are in chunked coding, but
+    for the first `bare` ones. left: bytes of the body still to come, None where no Content-Length says. ended: done
+    when nothing more will come; its result is None, or what went wrong. stopped: `on_read` had enough."""
 
-    __slots__ = ("ended", "framed", "left", "now", "on_read", "pieces", "stopped", "times_s")
+    __slots__ = ("bare", "ended", "framed", "left", "now", "on_read", "pieces", "stopped", "times_s")
 
     def __init__(
         self, now: Callable[[], float], on_read: OnRead | None, times_s: list[float], pieces: list[bytes]
@@ -40,6 +44,7 @@ class Watch:
         self.now, self.on_read = now, on_read
         self.times_s, self.pieces = times_s, pieces
         self.framed = self.stopped = False
+        self.bare = 0
         self.left: int | None = None
         self.ended: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
 
@@ -72,35 +77,42 @@ class StampingHandler(ResponseHandler):
         self._watch: Watch | None = None
         self._head: bytes | None = None
         self._content: Any = None
-        self._held: list[bytes] = []
-        self._held_bytes, self._hold_bytes = 0, HELD_BYTES
+        self._holding: Watch | None = None  # the watch once its pieces are kept from the parser
+        self._fed = self._odd_bytes = 0  # pieces that the parser has seen or need not see
         self._answered = False
 
     def watch(self, watch: Watch | None) -> None:
         """The next reply on this connection is kept in `watch`; the request has been sent, no answer has come. None: it
         is aiohttp's own."""
         self._watch, self._head, self._content = watch, None if watch is None else b"", None
+        self._holding, self._fed, self._odd_bytes = None, 0, 0
         self._answered = False
 
     def data_received(self, data: bytes) -> None:
+        held = self._holding
+        if held is not None and data:  # once a streamed token: no calls that can be spared
+            held.times_s.append(held.now())
+            held.pieces.append(data)
+            if held.on_read is not None:
+                held.tell(data)
+            # Nearly every read ends in an event and its chunk, and is not looked at any closer.
+            if data[-4:] != EVENT_END:
+                self._odd(data)
+            return
         watch = self._watch
         if watch is None or not data:
             super().data_received(data)
         elif self._head is not None:
             self._in_head(watch, data)
-        elif not watch.framed:
+        else:
             self._in_body(watch, data, watch.now())
-        else:  # once a streamed token: no calls that can be spared
-            watch.times_s.append(watch.now())
-            watch.pieces.append(data)
-            if watch.on_read is not None:
-                watch.tell(data)
-            self._held.append(data)
-            self._held_bytes += len(data)
-            # Nearly every read ends in an event and its chunk, and is not looked at any closer. Else: an empty line, or
-            # what may be the second half of one; anything may stand behind it in the same read.
-            if (data[-4:] != EVENT_END and (EMPTY_LINE in data or data[0] < 14)) or self._held_bytes > self._hold_bytes:
-                self._release()
+
+    def _odd(self, data: bytes) -> None:
+        """An empty line, or what may be the second half of one: the reply may be over, and anything may stand behind
+        its end in the same read."""
+        self._odd_bytes += len(data)
+        if EMPTY_LINE in data or data[0] < 14 or self._odd_bytes > HELD_BYTES:
+            self._release()
 
     def _in_head(self, watch: Watch, data: bytes) -> None:
         """The parser gets a head alone: what it cannot take behind one must not cost the head."""
@@ -110,14 +122,16 @@ class StampingHandler(ResponseHandler):
         while (end := _HEAD_END.search(head)) is not None:
             said = head[: end.start()].lstrip()
             informational = not said or (said[:7].lower() == b"http/1." and said[9:10] == b"1")
-            # a server that ends its head so may end its chunks so too: nothing then tells their end but the parser
-            self._hold_bytes = HELD_BYTES if end[0] == EMPTY_LINE else 0
             self._parse(head[fed : end.end()])
             head, fed = head[end.end() :], 0
             if not informational or self._watch is not watch:
                 self._head = None
                 if head:
                     self._in_body(watch, head, time_s)
+                # a server that ends its head in LF alone may end its chunks so too: nothing then tells their end but
+                # the parser
+                if watch.framed and self._watch is watch and end[0] == EMPTY_LINE:
+                    self._holding, watch.bare = watch, peel(watch.pieces, 0)
                 return
             self._head = head
         self._parse(head[fed:])
@@ -133,6 +147,7 @@ class StampingHandler(ResponseHandler):
             data = data[: watch.left]
             watch.left -= len(data)
         watch.keep(data, time_s)
+        self._fed += 1
         self._parse(data)
 
     def _drop(self) -> None:
@@ -147,9 +162,15 @@ class StampingHandler(ResponseHandler):
             content.read_nowait(-1)  # the pieces are kept already; unread, they would stop the socket
 
     def _release(self) -> None:
-        held, self._held, self._held_bytes = b"".join(self._held), [], 0
-        if held:
-            self._parse(held)
+        held = self._holding
+        if held is None:
+            return
+        # where the parser may stand within a chunk, it sees the rest; what somebody reads by now is left as it is
+        if held.bare == self._fed and not held.ended.done():
+            held.bare = self._fed = peel(held.pieces, self._fed)
+        rest, self._fed, self._odd_bytes = b"".join(held.pieces[self._fed :]), len(held.pieces), 0
+        for at in range(0, len(rest), HELD_BYTES):
+            self._parse(rest[at : at + HELD_BYTES])
 
     def feed_data(self, data: Any, size: int = 0) -> None:
         """aiohttp's parser has read a head: (message, body)."""
@@ -167,14 +188,14 @@ class StampingHandler(ResponseHandler):
         super().feed_data(data, size)
 
     def _at_end(self) -> None:
-        watch, self._watch, self._content = self._watch, None, None
+        watch, self._watch, self._content, self._holding = self._watch, None, None, None
         self._answered = True
         if watch is not None:
             watch.end()
 
     def set_exception(self, exc: BaseException, *cause: BaseException) -> None:
         super().set_exception(exc, *cause)
-        watch, self._watch, self._content = self._watch, None, None
+        watch, self._watch, self._content, self._holding = self._watch, None, None, None
         if watch is not None:
             watch.end(exc)
 
@@ -184,8 +205,8 @@ class StampingHandler(ResponseHandler):
 
     def _on_read_timeout(self) -> None:
         """Bytes that are held have not set aiohttp's timer back."""
-        watch, limit_s = self._watch, self.read_timeout
-        if watch is not None and limit_s and self._held:
+        watch, limit_s = self._holding, self.read_timeout
+        if watch is not None and limit_s and len(watch.pieces) > self._fed:
             silent_s = watch.now() - watch.times_s[-1]
             if silent_s < limit_s:
                 self._read_timeout_handle = self._loop.call_later(limit_s - silent_s, self._on_read_timeout)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.core.plain import plain
-from simulator.core.stream import Reading, read_stream
+from simulator.core.stream import Reading, StreamReader, read_stream
 
 Said = tuple[str, str]  # ("text" | "content" | "reasoning" | "reasoning_content", what)
 TEXTS = st.one_of(st.text(max_size=6), st.sampled_from(['"', "\\", "\n", "\\n", "é", "💡", "}", '"}],"usage":{', ""]))
@@ -57,6 +57,25 @@ def stream(made: Sequence[object], write: Any, per_read: int) -> list[tuple[floa
 def test_matched_and_parsed_read_the_same(said: list[Said], usage: str, prompt_tok: int, per_read: int) -> None:
     made = events(said, usage, prompt_tok)
     assert read_stream(stream(made, compact, per_read)) == read_stream(stream(made, spaced, per_read))
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["content", "reasoning"]), TEXTS), min_size=1, max_size=30),
+    st.sampled_from(["none", "last", "every"]),
+    st.lists(st.integers(1, 400), max_size=30),
+    st.sampled_from([compact, spaced]),
+)
+def test_many_reads_at_once_and_one_after_the_other_read_the_same(
+    said: list[Said], usage: str, sizes: list[int], write: Any
+) -> None:
+    reads, reader = stream(events(said, usage, 7), write, 1), StreamReader()
+    whole, at = b"".join(data for _, data in reads), 0
+    for size in sizes:  # some are cut anywhere, and begin again
+        reads.append((float(len(reads)), whole[at : at + size]))
+        at += size
+    for time_s, data in reads:
+        reader.feed(time_s, data)
+    assert read_stream(reads) == reader.finish()
 
 
 def test_most_events_of_a_stream_are_matched() -> None:
