@@ -50,11 +50,13 @@ class Seen:
     shot: bytes = b""
 
 
-def look(path: Path, views: Sequence[View], expression: str = "null", *, shots: bool = False) -> list[Seen]:
-    """Opens the file once a view; `expression` may be a promise."""
-    url = path.resolve().as_uri()
+def look(
+    path: Path | Sequence[Path], views: Sequence[View], expression: str = "null", *, shots: bool = False
+) -> list[Seen]:
+    """Opens each file once a view, in one browser; `expression` may be a promise."""
+    urls = [each.resolve().as_uri() for each in ([path] if isinstance(path, Path) else path)]
     with _chromium() as address:
-        return asyncio.run(_look(address, url, views, expression, shots))
+        return asyncio.run(_look(address, urls, views, expression, shots))
 
 
 @contextlib.contextmanager
@@ -90,10 +92,10 @@ def _address(told: Path) -> str:
     raise AssertionError(f"Chromium did not start within {START_S:.0f} s")
 
 
-async def _look(address: str, url: str, views: Sequence[View], expression: str, shots: bool) -> list[Seen]:
+async def _look(address: str, urls: Sequence[str], views: Sequence[View], expression: str, shots: bool) -> list[Seen]:
     async with aiohttp.ClientSession() as http, http.ws_connect(address, max_msg_size=0) as socket:
         wire = _Wire(socket)
-        return [await _visit(wire, url, view, expression, shots) for view in views]
+        return [await _visit(wire, url, view, expression, shots) for url in urls for view in views]
 
 
 class _Wire:

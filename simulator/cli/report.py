@@ -1,17 +1,22 @@
-"""`sim report`: folds a run's records, finished or killed, into summary.json and report.md and shows the headline."""
+"""`sim report`: folds runs' records, finished or killed, into summary.json and report.md, and report.html where it is
+asked for, and shows the headline."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from simulator.cli.screen import whole_lines
 from simulator.core.summary import summarise
-from simulator.errors import UsageError
+from simulator.errors import SimError, UsageError
 from simulator.store.folder import Run, RunFolder
+from simulator.store.reader import PAGE
 from simulator.store.writer import CHUNKS
-from simulator.view.final import final
+from simulator.view.cells import clean
+from simulator.view.final import final, in_a_line
 from simulator.view.identity import is_virtual
 from simulator.view.report_md import report
 
@@ -25,21 +30,54 @@ STOPPED = {
 }
 
 
-def main(folder: Path) -> int:
-    folded = write_report(folder, show=True)
-    if folded:
+def main(folders: Sequence[Path], *, html: bool = False) -> int:
+    """Exit code 0, or 2 when any of several folders could not be read: the others are told all the same."""
+    if len(folders) == 1:
+        _alone(folders[0], html=html)
+        return 0
+    failed = 0
+    for folder in folders:
+        try:
+            told = _line(folder, html=html)
+        except SimError as error:
+            failed, told = failed + 1, f"not read: {error}"
+        whole_lines().print(clean(f"{folder}: {told}"), markup=False, highlight=False)
+    if failed:
+        raise UsageError(f"{failed} of {len(folders)} folders could not be read; the lines above say why")
+    return 0
+
+
+def _alone(folder: Path, *, html: bool) -> None:
+    written = write_report(folder, show=True, html=html)
+    if written.folded:
         print(f"report: {folder / 'report.md'}, folded from the records with {folder / 'summary.json'}")
     else:
         print(
             f"report: {folder / 'report.md'}, from {folder / 'summary.json'} as it was folded before: without {CHUNKS} "
             "a new fold would know less"
         )
-    return 0
+    if html:
+        print(f"page:   {folder / PAGE} ({written.page_bytes / 1e6:.1f} MB, opens offline)")
 
 
-def write_report(folder: Path, *, show: bool) -> bool:
-    """Whether the records were folded. The files are replaced whole. A published run, which keeps no chunks, is told as
-    it was folded then."""
+def _line(folder: Path, *, html: bool) -> str:
+    written = write_report(folder, show=False, html=html)
+    files = "report.md" + f", {PAGE} ({written.page_bytes / 1e6:.1f} MB)" * html
+    return f"{in_a_line(written.summary, written.manifest)}; {files}"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """folded: from the records, and not the summary of a published run. page_bytes: 0 without a page."""
+
+    summary: Mapping[str, Any]
+    manifest: Mapping[str, Any]
+    folded: bool
+    page_bytes: int
+
+
+def write_report(folder: Path, *, show: bool, html: bool = False) -> Written:
+    """The files are replaced whole. A published run, which keeps no chunks, is told as it was folded then."""
     run = RunFolder.open(folder)
     kept = run.summary
     folds = kept is None or any((folder / name).exists() for name in (CHUNKS, f"{CHUNKS}.gz"))
@@ -48,9 +86,10 @@ def write_report(folder: Path, *, show: bool) -> bool:
         run.write_summary(summary)
     if folds or not (folder / "report.md").exists():
         run.write_report(report(summary, run.manifest))
+    size = _write_page(run, summary) if html else 0
     if show:
         whole_lines().print(final(summary, run.manifest))
-    return folds
+    return Written(summary, run.manifest, folds, size)
 
 
 def folded(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -59,15 +98,30 @@ def folded(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return run.summary or fold(run, folder), run.manifest
 
 
-def fold(run: Run, folder: Path) -> dict[str, Any]:
-    """The summary of a run's records. UsageError when they hold what no run writes."""
+def _write_page(run: Run, summary: Mapping[str, Any]) -> int:
+    from simulator.view.page.run_page import run_page  # Vega's library takes a second to load
+
+    with _damaged(run.path):
+        content = run_page(run.data(), summary, run.manifest).encode()
+    run.write_page(content)
+    return len(content)
+
+
+@contextmanager
+def _damaged(folder: Path) -> Iterator[None]:
     try:
-        summary = summarise(run.data())
+        yield
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
         raise UsageError(
             f"{folder} cannot be folded: its files hold values that no run writes ({type(error).__name__}: "
             f"{error!s:.80}); restore them or run the scenario again"
         ) from None
+
+
+def fold(run: Run, folder: Path) -> dict[str, Any]:
+    """The summary of a run's records. UsageError when they hold what no run writes."""
+    with _damaged(folder):
+        summary = summarise(run.data())
     cut = _cut_short(run.manifest, ended=run.ended)
     if cut is not None:
         summary["warnings"].insert(0, cut)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -105,7 +106,7 @@ async def _run(options: Options, scenario: Scenario, text: str, out: Path, procs
         if not (out / MANIFEST).exists():
             log.unlink(missing_ok=True)
     write_report(out, show=True)
-    print(f"report: {out / 'report.md'}")
+    print(f"report: {out / 'report.md'}; with charts: sim report {shlex.quote(str(out))} --html")
     if ending.stopped == ENGINE_GONE:
         raise EngineError(f"{mask_url(target.base_url)} stopped taking connections; {out} holds what came before")
     return ending.exit_code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import signal
 import sys
 import tempfile
@@ -47,7 +48,7 @@ def main(
     ending = play(scenario, params, played, replicas, writer, progress)
     say("folding the records")
     write_report(out, show=True)
-    print(f"report: {out / 'report.md'}")
+    print(f"report: {out / 'report.md'}; with charts: sim report {shlex.quote(str(out))} --html")
     return 130 if ending["stopped"] == "interrupted" else 3 if ending["failed"] and not ending["answered"] else 0
 
 

@@ -26,6 +26,7 @@ from simulator.store.writer import CHUNKS, ENGINE, PULSE, RECORDS, SESSIONS, TOO
 BLOCK_BYTES = 256 << 10
 #: columns of records.jsonl, kept for the next reader
 COLUMNS = "records.npz"
+PAGE = "report.html"
 #: traffic kind -> the manifest's key for the plan of its open loop
 ARRIVALS = {"agent": "session_arrivals", "synthetic": "request_arrivals"}
 T = TypeVar("T")
@@ -130,6 +131,9 @@ class Run:
 
     def write_report(self, text: str) -> None:
         write_whole(self.path / "report.md", text.encode())
+
+    def write_page(self, content: bytes) -> None:
+        write_whole(self.path / PAGE, content)
 
     def _harm(self, name: str, count: int) -> None:
         if count:

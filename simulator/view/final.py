@@ -14,7 +14,8 @@ from simulator.core.metric import OUTPUT, Metric, value
 from simulator.view.arrivals import arrival_lines
 from simulator.view.cells import clean
 from simulator.view.format import count, digits, duration, measure, percent
-from simulator.view.identity import emulation, is_emulated, is_virtual, synthetic_shape, title
+from simulator.view.identity import emulation, is_emulated, is_random, is_virtual, synthetic_shape, title
+from simulator.view.marks import RANDOM_WEIGHTS, marks
 from simulator.view.report_parts import verified
 from simulator.view.verdict import NO_COMPARISON, WHO, limits
 
@@ -51,6 +52,8 @@ def final(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Renderable
     parts: list[RenderableType] = []
     if is_emulated(manifest):
         parts.append(Text(f" {emulation(manifest)}: not a GPU ", style="bold white on red"))
+    if is_random(manifest):
+        parts.append(Text(f" {RANDOM_WEIGHTS} ", style="bold white on red"))
     parts.append(Text(title(manifest), style="bold"))
     if agent is None and synthetic is None:
         parts.append(Text("No request was recorded."))
@@ -61,6 +64,21 @@ def final(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Renderable
     parts += [Hanging(Text(line)) for line in arrival_lines(summary)]
     parts += _limits(summary) + _verdict(summary)
     return Group(*parts)
+
+
+def in_a_line(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
+    """One run among several: what its figures must not be taken for, then the figures."""
+    told = [f"[{mark.partition(':')[0]}]" for mark in marks(summary, manifest)]
+    agent, synthetic = summary["agent"], summary["synthetic"]
+    if agent is not None:
+        turn = duration(agent["turn_latency_s"]["p50"])
+        told.append(f"agents {measure(agent['output_tok_s'], 'tok/s')}, a turn {turn} (p50);")
+    if synthetic is not None:
+        shape = f"synthetic {synthetic_shape(manifest)}".strip()
+        told.append(f"{shape} {measure(synthetic['output_tok_s'], 'tok/s')};")
+    if agent is None and synthetic is None:
+        told.append("no request was recorded")
+    return " ".join(told).removesuffix(";")
 
 
 def _table(agent: Any, synthetic: Any, shape: str) -> Table:

@@ -9,7 +9,17 @@ from simulator.core.metric import TABLE, value
 from simulator.core.stats import P99_NEEDS
 from simulator.view.arrivals import arrivals
 from simulator.view.format import DASH, cell, count, digits, duration, measure, percent
-from simulator.view.identity import command, emulation, facts, is_emulated, is_virtual, synthetic_shape, title
+from simulator.view.identity import (
+    command,
+    emulation,
+    facts,
+    is_emulated,
+    is_random,
+    is_virtual,
+    synthetic_shape,
+    title,
+)
+from simulator.view.marks import RANDOM_WEIGHTS
 from simulator.view.report_parts import client, engine, errors, groups, limit, sessions, table, tools, wall, warnings
 from simulator.view.verdict import NO_COMPARISON, WHO, failures, limits, missing_p99
 
@@ -21,6 +31,8 @@ def report(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     lines: Lines = []
     if is_emulated(manifest):
         lines += [f"# ⚠ {emulation(manifest)}: these figures describe the simulator's model of a server, not a GPU", ""]
+    if is_random(manifest):
+        lines += [f"# ⚠ {RANDOM_WEIGHTS}", ""]
     lines += [f"# {cell(title(manifest))}", "", *headline(summary, manifest), ""]
     agent, synthetic = summary["agent"], summary["synthetic"]
     if agent is None and synthetic is None:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import orjson
 import pytest
+from fixtures_run import Shape, write_run
 
 from simulator.cli.report import main
+from simulator.errors import UsageError
 
 MakeRun = Callable[..., Path]
 
@@ -22,12 +24,12 @@ def pack(folder: Path, *patterns: str) -> None:
 
 def test_compressed_lines_are_folded_as_they_were(make_run: MakeRun, capsys: pytest.CaptureFixture[str]) -> None:
     folder = make_run(slots=2, window_s=5, synthetic=0)
-    main(folder)
+    main([folder])
     before, told = orjson.loads((folder / "summary.json").read_bytes()), capsys.readouterr().out
     assert f"report: {folder / 'report.md'}, folded from the records" in told
     pack(folder, "*.jsonl", "chunks.bin")
     (folder / "summary.json").unlink()
-    main(folder)
+    main([folder])
     assert orjson.loads((folder / "summary.json").read_bytes()) == before
 
 
@@ -35,12 +37,67 @@ def test_a_published_folder_keeps_its_summary_and_says_so(
     make_run: MakeRun, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = make_run(slots=2, window_s=5, synthetic=0)
-    main(folder)
+    main([folder])
     before = (folder / "summary.json").read_bytes()
     pack(folder, "*.jsonl")
     (folder / "chunks.bin").unlink()
     (folder / "report.md").unlink()
     capsys.readouterr()
-    main(folder)
+    main([folder])
     assert "as it was folded before: without chunks.bin" in capsys.readouterr().out
     assert (folder / "summary.json").read_bytes() == before and (folder / "report.md").exists()
+
+
+def test_a_page_is_written_beside_the_report(make_run: MakeRun, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = make_run(slots=2, window_s=5, synthetic=0)
+    assert main([folder]) == 0 and not (folder / "report.html").exists()
+    assert main([folder], html=True) == 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and "EMULATED ENGINE" in page
+    assert f"page:   {folder / 'report.html'} (1." in capsys.readouterr().out
+
+
+def test_several_folders_have_a_line_each_and_a_bad_one_stops_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = [write_run(tmp_path / name, Shape(slots=2, window_s=5, synthetic=0)) for name in ("a", "z")]
+    newer = write_run(tmp_path / "newer", Shape(slots=1, window_s=3, synthetic=0))
+    manifest = orjson.loads((newer / "manifest.json").read_bytes())
+    (newer / "manifest.json").write_bytes(orjson.dumps(manifest | {"schema": 99}))
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    with pytest.raises(UsageError, match="2 of 4 folders could not be read"):
+        main([good[0], newer, bare, good[1]])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4 and all((folder / "report.md").exists() for folder in good)
+    assert lines[0].startswith(f"{good[0]}: [EMULATED ENGINE] agents ") and "; report.md" in lines[3]
+    assert "upgrade agent-sim" in lines[1] and "is empty" in lines[2]
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("records.jsonl", b""),
+        ("records.jsonl", b'{"kind": 3}\n[]\nnull\n{"run":"r","kind":"agent","ses'),
+        ("chunks.bin", b"abc"),
+        ("windows.json", b'{"agent": {"start_s": "x"}}'),
+        ("engine.jsonl", b'{"t_s": 1.0, "values": {"vllm:num_requests_running": null}}\n'),
+        ("sessions.jsonl", b"{}\n"),
+        ("tools.jsonl", b'{"session": null}\n'),
+    ],
+)
+def test_a_damaged_folder_has_a_page_too(make_run: MakeRun, file: str, content: bytes) -> None:
+    folder = make_run(slots=2, window_s=5, synthetic=4)
+    (folder / file).write_bytes(content)
+    assert main([folder], html=True) == 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Where the limit is" in page or "nothing to report" in page
+
+
+def test_records_that_no_run_writes_are_refused_in_one_sentence(make_run: MakeRun) -> None:
+    folder = make_run(slots=2, window_s=5, synthetic=0)
+    rows = [orjson.loads(line) for line in (folder / "records.jsonl").read_bytes().splitlines()]
+    (folder / "records.jsonl").write_bytes(b"".join(orjson.dumps(row | {"slot": None}) + b"\n" for row in rows))
+    with pytest.raises(UsageError, match="cannot be folded: its files hold values that no run writes"):
+        main([folder], html=True)
+    assert not (folder / "report.html").exists()

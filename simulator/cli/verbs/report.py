@@ -8,8 +8,11 @@ from typing import Annotated
 import typer
 
 
-def report(folder: Annotated[Path, typer.Argument(help="Run folder, also of a run that was killed.")]) -> None:
-    """Fold a run's records again: writes summary.json and report.md, prints the headline."""
+def report(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Run folders, also of killed runs.")],
+    html: Annotated[bool, typer.Option("--html", help="Also report.html: charts and tables, opens offline.")] = False,
+) -> None:
+    """Fold runs' records again: writes summary.json and report.md, prints the headline (of several, a line each)."""
     from simulator.cli.report import main as report_main
 
-    raise typer.Exit(report_main(folder))
+    raise typer.Exit(report_main(folders, html=html))

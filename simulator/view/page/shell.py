@@ -16,12 +16,14 @@ from simulator.view.page.text import esc
 @dataclass(frozen=True, slots=True)
 class Part:
     """A section. title: plain text; "" for one without heading and place in the menu. html: its body, every string in
-    it escaped (text.esc). anchor: its id. scripts: names of this package's .js files that it needs."""
+    it escaped (text.esc). anchor: its id. scripts: names of this package's .js files that it needs. half: two such
+    stand side by side where there is room."""
 
     title: str
     html: str
     anchor: str
     scripts: tuple[str, ...] = ()
+    half: bool = False
 
 
 @cache
@@ -55,7 +57,8 @@ def page(title: str, parts: Sequence[Part], *, note: str = "") -> str:
 
 def _section(part: Part) -> str:
     heading = f"<h2>{esc(part.title)}</h2>" if part.title else ""
-    return f'<section id="{esc(part.anchor)}">{heading}{part.html}</section>\n'
+    kind = ' class="half"' if part.half else ""
+    return f'<section id="{esc(part.anchor)}"{kind}>{heading}{part.html}</section>\n'
 
 
 def _policy(scripts: Sequence[str]) -> str:
