@@ -83,11 +83,12 @@ class ToolHost:
         documents: str = "extracted",
         context_lines: int = 2,
         earlier: Sequence[PastTurn] = (),
+        sandboxed: bool = False,
     ) -> float:
         """Check `repository` out at `root` on a branch named `session_id` and bring it to where the session starts
-        -> seconds of work."""
+        -> seconds of work. sandboxed: its commands and its check run in the sandbox (drive/sandbox.py)."""
         return await self._call(
-            "setup", session_id, repository, root, shown_root, documents, context_lines, tuple(earlier)
+            "setup", session_id, repository, root, shown_root, documents, context_lines, tuple(earlier), sandboxed
         )
 
     async def do(self, session_id: str, action: Action) -> Done:

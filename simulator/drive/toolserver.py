@@ -29,6 +29,7 @@ from simulator.core.task import Check
 from simulator.drive.checking import run_check
 from simulator.drive.commands import Scratch, ShellRunner
 from simulator.drive.processes import kill_marked
+from simulator.drive.sandbox import SandboxRunner
 from simulator.drive.toolbox import Toolbox, apply_earlier
 from simulator.drive.tools import Replayed
 from simulator.drive.workspace import Repository, Workspace
@@ -87,7 +88,7 @@ class Server:
     """The operations are the methods that `operations` lists, called on pool threads."""
 
     def __init__(self, scratch: Scratch) -> None:
-        self._runner = ShellRunner(scratch)
+        self._scratch, self._runner = scratch, ShellRunner(scratch)
         self._benches: dict[str, Bench] = {}
 
     def operations(self) -> dict[str, Callable[..., object]]:
@@ -114,10 +115,13 @@ class Server:
         documents: str,
         context_lines: int,
         earlier: Sequence[PastTurn],
+        sandboxed: bool,
     ) -> float:
         began = time.monotonic()
-        workspace = repository.checkout(root, session)
-        toolbox = Toolbox(root, shown_root, self._runner, documents, context_lines)
+        apart = root.with_name(f".{root.name}.git") if sandboxed else None
+        workspace = repository.checkout(root, session, apart=apart)
+        runner = SandboxRunner(self._scratch, (repository.path,)) if sandboxed else self._runner
+        toolbox = Toolbox(root, shown_root, runner, documents, context_lines)
         for turn in earlier:
             apply_earlier(toolbox, turn.actions)
             if turn.message:
@@ -147,7 +151,7 @@ class Server:
     def check(self, session: str, check: Check) -> list[str]:
         bench = self._bench(session)
         with bench.lock:
-            return run_check(bench.toolbox.root, check, self._runner)
+            return run_check(bench.toolbox.root, check, bench.toolbox.runner)
 
     def finish(self, session: str, keep: bool) -> tuple[str, str]:
         bench = self._bench(session)

@@ -65,11 +65,14 @@ class Repository:
             command.fast_import("--quiet", "--date-format=raw", istream=stream)
             return cls(path, str(command.rev_parse(f"refs/heads/{MAIN}")))
 
-    def checkout(self, path: Path, branch: str) -> Workspace:
+    def checkout(self, path: Path, branch: str, *, apart: Path | None = None) -> Workspace:
         """Clone into `path`, sharing this repository's objects, with a new branch at `head` for the session's commits.
 
         The branch is not checked out: HEAD and the index stay as an agent left them, so that its own `git status` and
         `git diff` show its work in progress, as they do beside a client that keeps its checkpoints apart.
+
+        apart: a second git folder, made there, for all that we do with git ourselves: what an agent that nobody vouches
+        for writes into its own (filters, a common folder, another repository in its place) then steers nothing of ours.
         """
         refuse_steering()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +85,9 @@ class Repository:
             )
             git.Head.create(repo, branch, commit=git.Commit(repo, hex_to_bin(self.head)))
             repo.close()
-        workspace = Workspace(path, self.head, branch)
+        if apart is not None:
+            shutil.copytree(path / ".git", apart)
+        workspace = Workspace(path, self.head, branch, apart)
         shutil.copy2(path / ".git" / "index", workspace.index)
         return workspace
 
@@ -90,16 +95,22 @@ class Repository:
 @dataclass(frozen=True, slots=True)
 class Workspace:
     """A checked-out folder. `start`: the commit it was made at, which diffs compare with. `branch`: where commit()
-    puts what the session has done."""
+    puts what the session has done. `apart`: see Repository.checkout."""
 
     path: Path
     start: str
     branch: str
+    apart: Path | None = None
+
+    @property
+    def git(self) -> Path:
+        """The git folder that we work with."""
+        return self.apart or self.path / ".git"
 
     @property
     def index(self) -> Path:
         """The branch's own index, so that the agent's is left alone."""
-        return self.path / ".git" / "session-index"
+        return self.git / "session-index"
 
     def commit(self, message: str, when_s: int) -> str | None:
         """Commit every change that is not ignored -> the new hash, or None when there is none.
@@ -107,7 +118,7 @@ class Workspace:
         Author and committer are fixed and dated `when_s` (Unix seconds, UTC), so that equal work gives equal hashes.
         """
         refuse_steering()
-        repo = git.Repo(self.path, odbt=LooseObjectDB)  # written to only, so no git process is needed
+        repo = git.Repo(self.git, odbt=LooseObjectDB)  # written to only, so no git process is needed
         try:
             index = git.IndexFile(repo, str(self.index))
             branch = git.Head(repo, f"refs/heads/{self.branch}")
@@ -142,16 +153,21 @@ class Workspace:
         command = _git(self.path)
         with _told_as_usage_error(self.path), tempfile.TemporaryDirectory(prefix="sim-index-") as scratch:
             index = Path(scratch) / "index"
-            shutil.copy2(self.path / ".git" / "index", index)  # its age tells git what it may trust
+            shutil.copy2(self.git / "index", index)  # its age tells git what it may trust
             command.update_environment(GIT_INDEX_FILE=str(index))
+            if self.apart is not None:
+                command.update_environment(GIT_DIR=str(self.apart), GIT_WORK_TREE=str(self.path))
             command.add("--all", "--intent-to-add")
-            options = ["--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", self.start]
+            # a repository inside the workspace would be asked for its state, by a git that obeys its configuration
+            options = ["--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules=all"]
+            options.append(self.start)
             numbers = command.diff("--numstat", *options)
             patch = command.diff(*options, strip_newline_in_stdout=False, stdout_as_string=False) if numbers else b""
         return patch.decode(errors="replace"), _stat_of(numbers)
 
     def remove(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
+        for folder in filter(None, (self.path, self.apart)):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _git(path: Path) -> git.Git:
