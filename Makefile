@@ -1,8 +1,11 @@
 # Two commands on a fresh machine with Python 3.11+, git and make:
 #   make run    creates the environment, installs, runs the main scenario on the embedded engine
 #   make test   lint, types, tests
+# And `make test-engine`: agents on a real vLLM, its CPU build, in an environment of its own.
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' && echo $$p && break; done)
 VENV ?= .venv
+ENGINE_VENV ?= $(CURDIR)/.venv-engine
+export ENGINE_VENV
 BIN := $(VENV)/bin
 SCENARIO ?= scenarios/32_agents.yaml
 
@@ -13,7 +16,7 @@ define fetch
 	|| $(PIP) install --require-hashes -r $(1)
 endef
 
-.PHONY: run smoke test lint types install dev lock clean bench bench-peers test-strangers
+.PHONY: run smoke test test-engine test-all engine lint types install dev lock clean bench bench-peers test-strangers
 
 run: install
 	$(BIN)/sim run $(SCENARIO)
@@ -23,6 +26,17 @@ smoke: install
 
 test: dev lint types
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+test-engine: engine
+	$(BIN)/python -m pytest -m engine -rs tests/engine/real
+
+# Everything in one run of the test runner, so that its last line speaks for all.
+test-all: dev lint types engine
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "" -rs
+
+# Never fails: where the engine cannot be installed its tests are skipped, with the reason.
+engine: dev
+	$(BIN)/python tests/engine/real/engine_env.py $(ENGINE_VENV)
 
 lint: dev
 	$(BIN)/ruff check .
@@ -72,4 +86,4 @@ lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --group dev -c requirements.lock -o requirements-dev.lock
 
 clean:
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(CURDIR)/.venv-engine build *.egg-info .pytest_cache .mypy_cache .ruff_cache

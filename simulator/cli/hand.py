@@ -31,13 +31,12 @@ from simulator.drive.recorder import Recorder
 from simulator.drive.sender import Job, Sender
 from simulator.drive.session import Stage
 from simulator.drive.synthetic import Synthetic, SyntheticResult, SyntheticShape
+from simulator.engine.vocabulary import FIRST_ID
 from simulator.store.plans import PlanFolder, PlannedSession
 
 PULSE_S = 0.5
 #: an agent's, with those of its sub-agents
 CONNECTIONS_A_SESSION = 4
-#: ids of ordinary words in a vocabulary whose first thousand are special
-FIRST_ID, LAST_ID = 1_300, 100_000
 WARMUP_TOK = (256, 32)
 
 
@@ -260,7 +259,7 @@ class Hand:
             seed=self._job.scenario.seed,
             model=self._job.target.model,
             first_id=FIRST_ID,
-            last_id=LAST_ID,
+            last_id=self._job.target.last_id,
             limit_s=self._job.scenario.time_limit_s,
             share=self._job.share,
         )

@@ -16,12 +16,14 @@ import aiohttp
 from simulator.core.scenario import Scenario
 from simulator.engine.launch import start_embedded
 from simulator.engine.scrape import identify
+from simulator.engine.vocabulary import FIRST_ID, LAST_ID, last_id
 from simulator.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The server to measure. kind: "emulated" | "real". api_key is sent and never written down."""
+    """The server to measure. kind: "emulated" | "real". api_key is sent and never written down. last_id: the highest
+    token id that random prompts are made of."""
 
     base_url: str
     model: str
@@ -29,6 +31,7 @@ class Target:
     kind: str
     identity: Mapping[str, Any]
     timeout_s: float
+    last_id: int = LAST_ID
 
     @property
     def root(self) -> str:
@@ -65,15 +68,18 @@ async def open_target(
     timeout = aiohttp.ClientTimeout(total=20)
     async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
         identity = await identify(session, base_url)
-    wanted = model or (scenario.endpoint.model if scenario.endpoint else None)
-    name, window = _model(identity, base_url, wanted)
+        wanted = model or (scenario.endpoint.model if scenario.endpoint else None)
+        name, window = _model(identity, base_url, wanted)
+        kind = "emulated" if identity.get("emulated") else "real"
+        last = LAST_ID if kind == "emulated" else await last_id(session, base_url, name)
     if scenario.sessions and window is not None and window < scenario.context_window_tok:
         raise UsageError(
             f"{base_url} takes {window:,} tokens and the scenario's agents believe in {scenario.context_window_tok:,}: "
             f"serve with a larger --max-model-len, or --set context_window_tok={window}"
         )
-    kind = "emulated" if identity.get("emulated") else "real"
-    yield Target(base_url, name, key, kind, identity, scenario.request_timeout_s)
+    if last != LAST_ID:
+        identity["prompt_ids"] = [FIRST_ID, last]
+    yield Target(base_url, name, key, kind, identity, scenario.request_timeout_s, last)
 
 
 def _model(identity: Mapping[str, Any], base_url: str, wanted: str | None) -> tuple[str, int | None]:

@@ -14,9 +14,9 @@ import numpy as np
 import orjson
 from measure import ROOT, Cost, Server, run
 
-from simulator.cli.hand import FIRST_ID, LAST_ID
 from simulator.drive.meter import Meter
 from simulator.drive.synthetic import Synthetic, SyntheticShape
+from simulator.engine.vocabulary import FIRST_ID, LAST_ID
 
 #: requests of the same shape before the measured ones
 WARMUPS = 16

@@ -1,0 +1,78 @@
+"""The engines under test. Where vLLM's CPU build is not installed the tests are skipped, and say why."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import engine_env
+import pytest
+import served
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+for neighbour in ("e2e", "tasks"):
+    sys.path.append(str(ROOT / "tests" / neighbour))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests of this folder carry the marker, so that `make test` leaves them out."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.engine)
+            item.add_marker(pytest.mark.timeout(480))
+
+
+@pytest.fixture(scope="session")
+def venv() -> Path:
+    """The environment that vLLM is in."""
+    path = Path(os.environ.get("ENGINE_VENV") or ROOT / ".venv-engine").absolute()
+    if why := engine_env.missing(path):
+        pytest.skip(why)
+    return path
+
+
+@pytest.fixture(scope="session")
+def tiny(venv: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The hybrid's folder; its name is the model's."""
+    folder = tmp_path_factory.mktemp("model") / "tiny-hybrid"
+    _make(venv, "tiny_model.py", folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def smollm2(venv: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real small model's folder; kept beside the environment, as making it takes half a minute."""
+    kept = venv / "models" / "smollm2-135m"
+    if not (kept / "config.json").exists():
+        made = tmp_path_factory.mktemp("model") / "smollm2-135m"
+        _make(venv, "real_model.py", made)
+        if not os.access(venv, os.W_OK):
+            return made
+        kept.parent.mkdir(exist_ok=True)
+        partly = kept.with_name(f"{kept.name}.{os.getpid()}")
+        shutil.move(made, partly)
+        try:
+            partly.rename(kept)
+        except OSError:  # somebody else was quicker
+            shutil.rmtree(partly)
+    return kept
+
+
+def _make(venv: Path, script: str, folder: Path) -> None:
+    command = [str(venv / "bin" / "python"), str(HERE / script), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if "is not installed in this environment" in done.stderr:
+        pytest.skip(done.stderr.strip().splitlines()[-1])
+    assert done.returncode == 0, done.stderr[-2_000:]
+
+
+@pytest.fixture(scope="module")
+def hybrid(venv: Path, tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[served.Server]:
+    """The hybrid, served; one life for a whole file."""
+    with served.serving(venv, tiny, tmp_path_factory.mktemp("log") / "vllm.log", *served.RANDOM_WEIGHTS) as server:
+        yield server
