@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from simulator.cli.planning import Planning
 
 PROBES = "probes"
+#: keys of the identity of an engine that was started for the search
+OWN_MARKS = {"params_sha256", "config_sha256"}
 #: a probe that ended so has said what it could; others are tried again
 WHOLE = ("", "time limit")
 
@@ -91,7 +93,7 @@ class Prober:
     ) -> None:  # fmt: skip
         self._loads, self._target, self._options, self._text = loads, target, options, text
         self._folder, self._say, self._console = out / PROBES, say, console
-        self._own_engine = "params_sha256" in target.identity or bool(target.identity.get("virtual"))
+        self._own_engine = bool(OWN_MARKS & target.identity.keys()) or bool(target.identity.get("virtual"))
         engine = run_manifest(options, loads.base, text, target)["engine"]
         self._engine: Mapping[str, Any] = orjson.loads(orjson.dumps(engine))  # as a manifest gives it back
         self.foreign = 0

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from simulator.cli.same_engine import named
 from simulator.cli.screen import whole_lines
 from simulator.core.summary import summarise
 from simulator.errors import SimError, UsageError
@@ -20,6 +21,8 @@ from simulator.view.final import final, in_a_line
 from simulator.view.identity import is_virtual
 from simulator.view.report_md import report
 
+#: of a manifest: what of the engine's identity was another at the end
+ENGINE_CHANGED = "engine_changed"
 NO_CLIENT = "virtual: no client"
 STOPPED = {
     "interrupted": "the run was interrupted before its end",
@@ -125,6 +128,8 @@ def fold(run: Run, folder: Path) -> dict[str, Any]:
     cut = _cut_short(run.manifest, ended=run.ended)
     if cut is not None:
         summary["warnings"].insert(0, cut)
+    if changed := run.manifest.get(ENGINE_CHANGED):
+        summary["warnings"].insert(0, _changed(changed))
     if is_virtual(run.manifest):
         _without_client(summary)
     engine = run.manifest.get("engine") or {}
@@ -135,6 +140,15 @@ def _without_client(summary: dict[str, Any]) -> None:
     """In virtual time no client ran, so nothing is said of its health."""
     summary["client"] |= {"verdict": NO_CLIENT, "reasons": [], "agent": None, "synthetic": None}
     summary["warnings"] = [each for each in summary["warnings"] if not each["code"].startswith("client_")]
+
+
+def _changed(clauses: Sequence[str]) -> dict[str, str]:
+    return {
+        "code": "engine_changed",
+        "what": f"the engine at the end is not the one at the start: {named([str(each) for each in clauses])}",
+        "why": "figures are of two engines, or of one that was restarted in between",
+        "cure": "find out who restarted or replaced it, and run it again",
+    }
 
 
 def _cut_short(manifest: Mapping[str, Any], *, ended: bool) -> dict[str, str] | None:

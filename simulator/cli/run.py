@@ -20,9 +20,10 @@ from simulator.cli.arrivals import with_traces
 from simulator.cli.conduct import CLIENT_LOST, ENGINE_GONE, SIGNALS, Conductor, Ending
 from simulator.cli.describe import host, versions
 from simulator.cli.procs import Procs, choose
-from simulator.cli.report import write_report
+from simulator.cli.report import ENGINE_CHANGED, write_report
+from simulator.cli.same_engine import named
 from simulator.cli.screen import PlanningScreen, Screen
-from simulator.cli.target import Target, mask_url, open_target
+from simulator.cli.target import EMBEDDED, Opened, Target, check_engine, mask_url, open_target
 from simulator.core.scenario import Scenario, scenario_hash
 from simulator.core.scenario_file import parse
 from simulator.errors import ClientLost, EngineError, Interrupted, SimError, UsageError
@@ -97,7 +98,7 @@ def _simulated(options: Options, virtual: Virtual, scenario: Scenario, text: str
 async def _run(options: Options, scenario: Scenario, text: str, out: Path, procs: Procs) -> int:
     log = out / ENGINE_LOG
     try:
-        target, ending = await _measure(options, scenario, text, out, log, procs)
+        opened, ending = await _measure(options, scenario, text, out, log, procs)
     except ClientLost:
         with suppress(SimError, OSError):  # what comes first is what is told
             write_report(out, show=False)
@@ -108,15 +109,19 @@ async def _run(options: Options, scenario: Scenario, text: str, out: Path, procs
     write_report(out, show=True)
     print(f"report: {out / 'report.md'}; with charts: sim report {shlex.quote(str(out))} --html")
     if ending.stopped == ENGINE_GONE:
-        raise EngineError(f"{mask_url(target.base_url)} stopped taking connections; {out} holds what came before")
+        gone = f"{mask_url(opened.target.base_url)} stopped taking connections{opened.death()}"
+        raise EngineError(f"{gone}; {out} holds what came before")
+    if changed := RunFolder.open(out).manifest.get(ENGINE_CHANGED):
+        raise EngineError(f"the engine is not the one that was started ({named(changed)}); {out} is marked so")
     return ending.exit_code
 
 
 async def _measure(
     options: Options, scenario: Scenario, text: str, out: Path, log: Path, procs: Procs
-) -> tuple[Target, Ending]:
+) -> tuple[Opened, Ending]:
     asked = options.endpoint, options.model, options.engine
-    async with open_target(scenario, *asked, log, options.faults, options.settings) as target:
+    async with open_target(scenario, *asked, log, options.faults, options.settings) as opened:
+        target = opened.target
         print(procs, flush=True)
         planning = await _planning(scenario, target, options.plain) if scenario.sessions else None
         try:
@@ -126,7 +131,8 @@ async def _measure(
             try:
                 async with Screen(out, plain=options.plain, stopping=lambda: bool(conductor.ending.stopped)):
                     ending = await conductor.run()
-                    writer.finish(asdict(ending))
+                    changed = await opened.changed()
+                    writer.finish({**asdict(ending), **({ENGINE_CHANGED: changed} if changed else {})})
             except BaseException as error:
                 with suppress(SimError, OSError):  # what comes first is what is told
                     writer.finish({"stopped": CLIENT_LOST if isinstance(error, ClientLost) else "failed"})
@@ -136,7 +142,7 @@ async def _measure(
         finally:
             if planning is not None:
                 await asyncio.to_thread(planning.close)
-        return target, ending
+        return opened, ending
 
 
 def read_scenario(path: Path) -> str:
@@ -176,10 +182,10 @@ def with_options(scenario: Scenario, options: Options) -> Scenario:
         raise UsageError("--virtual and --keep exclude each other: no tool is carried out, so there is no workspace")
     if options.endpoint and options.engine:
         raise UsageError("--endpoint and --engine exclude each other: one engine is measured at a time")
-    if options.engine not in (None, "embedded"):
-        raise UsageError(
-            f"--engine {options.engine}: only 'embedded' can be started; --endpoint takes a running server"
-        )
+    if options.engine not in (None, EMBEDDED):
+        if options.virtual is not None:
+            raise UsageError("--virtual and --engine exclude each other; say --engine-params for the emulated engine")
+        check_engine(scenario, options.engine, options.settings, options.faults)
     if options.seed is not None:
         if options.seed < 0:
             raise UsageError(f"--seed {options.seed}: a seed is 0 or above")

@@ -7,7 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 #: of an engine of our own, which is started anew for every run
-OWN = ("kind", "model", "params_sha256", "resolved_sha256", "hardware", "settings", "virtual", "replicas")
+OWN = (
+    "kind", "model", "params_sha256", "resolved_sha256", "hardware", "settings", "virtual", "replicas", "config",
+    "config_sha256", "version", "gpu", "driver",
+)  # fmt: skip
 #: of one behind an address: what it tells of itself. Its start tells a restart, after which settings may be others
 TOLD = ("kind", "model", "base_url", "models", "version", "cache_config", "process_start_time_s")
 STARTED = "process_start_time_s"

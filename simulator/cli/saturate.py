@@ -16,7 +16,7 @@ from simulator.cli.arrivals import with_traces
 from simulator.cli.conduct import ENGINE_GONE
 from simulator.cli.probing import PROBES, Loads, Prober, loads
 from simulator.cli.run import Options, fresh_folder, read_scenario, with_options
-from simulator.cli.target import Target, mask_url, open_target
+from simulator.cli.target import Opened, Target, mask_url, open_target
 from simulator.core.arrival import MAX_SESSIONS
 from simulator.core.objective import Objective, from_block, parse_slo
 from simulator.core.probe import Probe, judge
@@ -121,7 +121,8 @@ async def _search(
     options: Options, asked: Loads, span: Span, objectives: Sequence[Objective], text: str, out: Path
 ) -> int:
     console = Console(highlight=False, soft_wrap=True)
-    async with _target(options, asked.base, out) as target:
+    async with _target(options, asked.base, out) as opened:
+        target = opened.target
         with console.status("") as status:
             prober = _prober(options)(asked, target, options, text, out, lambda what: status.update(what), console)
             found, fault = await _probe_all(prober, _blank(asked, target, objectives), span, console)
@@ -131,22 +132,23 @@ async def _search(
     if fault is not None:
         raise fault
     if found.stopped == ENGINE_GONE:
-        raise EngineError(f"{mask_url(target.base_url)} stopped taking connections; {out} holds what came before")
+        gone = f"{mask_url(target.base_url)} stopped taking connections{opened.death()}"
+        raise EngineError(f"{gone}; {out} holds what came before")
     if found.verdict is None:
         return 130
     return {BELOW: 1, CLIENT_LIMIT: 4}.get(found.verdict.kind, 0)
 
 
 @asynccontextmanager
-async def _target(options: Options, base: Scenario, out: Path) -> AsyncIterator[Target]:
+async def _target(options: Options, base: Scenario, out: Path) -> AsyncIterator[Opened]:
     if options.virtual is not None:
         from simulator.cli.virtual import target_of
 
-        yield target_of(options.virtual.params, base, options.virtual.replicas)
+        yield Opened(target_of(options.virtual.params, base, options.virtual.replicas))
         return
     asked = options.endpoint, options.model, options.engine
-    async with open_target(base, *asked, out / ENGINE_LOG, options.faults, options.settings) as target:
-        yield target
+    async with open_target(base, *asked, out / ENGINE_LOG, options.faults, options.settings) as opened:
+        yield opened
 
 
 def _prober(options: Options) -> type[Prober]:

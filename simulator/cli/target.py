@@ -1,9 +1,10 @@
-"""The server to measure: one that is named, or an embedded engine of our own."""
+"""The server to measure: one that is named, one that is started by its configuration, or an embedded engine."""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,8 +17,13 @@ import aiohttp
 from simulator.core.scenario import Scenario
 from simulator.engine.launch import start_embedded
 from simulator.engine.scrape import identify
+from simulator.engine.serving.config import load_config
+from simulator.engine.serving.identity import TOLD, differences
+from simulator.engine.serving.life import Engine, started
 from simulator.engine.vocabulary import FIRST_ID, LAST_ID, last_id
-from simulator.errors import UsageError
+from simulator.errors import EngineError, UsageError
+
+EMBEDDED = "embedded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +45,56 @@ class Target:
         return self.base_url.rsplit("/v", 1)[0]
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """engine: the one that was started for it by a configuration, None when another serves."""
+
+    target: Target
+    engine: Engine | None = None
+
+    async def changed(self) -> list[str]:
+        """What of the server's identity is not as it was at the start, a clause each."""
+        if self.engine is not None:
+            return await self.engine.changed()
+        if not TOLD & self.target.identity.keys():
+            return []  # an embedded engine, which lives and dies with this process
+        key = self.target.api_key
+        try:
+            async with _session(key) as session:
+                return differences(self.target.identity, await identify(session, self.target.base_url))
+        except EngineError:
+            return []  # it answered as long as it was asked
+
+    def death(self) -> str:
+        """How an engine of ours ended by itself, a clause; "" when it did not."""
+        told = self.engine.death() if self.engine is not None else ""
+        return f"; the engine {told}" if told else ""
+
+
 @asynccontextmanager
 async def open_target(
     scenario: Scenario, endpoint: str | None, model: str | None, engine: str | None, log: Path,
     faults: Path | None = None, settings: Path | None = None,
-) -> AsyncIterator[Target]:  # fmt: skip
-    """The server to measure: the one that was named, or an embedded engine of our own, stopped at the end. faults: what
-    the latter does wrong on purpose; settings: its file, None for the default."""
+) -> AsyncIterator[Opened]:  # fmt: skip
+    """The server to measure: the one that was named, or one of our own, stopped at the end. engine: None or `embedded`,
+    else a configuration. faults: what an embedded one does wrong on purpose; settings: its file, None for the
+    default."""
+    if engine not in (None, EMBEDDED):
+        config = load_config(engine)
+        async with started(config, log=log, seed=scenario.seed, faults=faults, say=_say) as own:
+            async with _session(own.api_key) as session:
+                target = await _target(session, own.url, model, own.api_key, own.identity, scenario)
+            yield Opened(target, own)
+        return
     url = endpoint or (scenario.endpoint.url if scenario.endpoint and not engine else None)
     if url is None:
         log.parent.mkdir(parents=True, exist_ok=True)
-        own = await start_embedded(settings, log, seed=scenario.seed, faults=faults)
+        embedded = await start_embedded(settings, log, seed=scenario.seed, faults=faults)
         try:
-            yield Target(own.base_url, own.model, "", "emulated", own.identity(), scenario.request_timeout_s)
+            told = embedded.identity()
+            yield Opened(Target(embedded.base_url, embedded.model, "", "emulated", told, scenario.request_timeout_s))
         finally:
-            await own.stop()
+            await embedded.stop()
         return
     if settings is not None:
         raise UsageError(
@@ -64,22 +105,54 @@ async def open_target(
     key_env = scenario.endpoint.api_key_env if scenario.endpoint else "OPENAI_API_KEY"
     key = os.environ.get(key_env, "")
     base_url = normal_url(url)
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    timeout = aiohttp.ClientTimeout(total=20)
-    async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
+    async with _session(key) as session:
         identity = await identify(session, base_url)
         wanted = model or (scenario.endpoint.model if scenario.endpoint else None)
-        name, window = _model(identity, base_url, wanted)
-        kind = "emulated" if identity.get("emulated") else "real"
-        last = LAST_ID if kind == "emulated" else await last_id(session, base_url, name)
+        target = await _target(session, base_url, wanted, key, identity, scenario)
+    yield Opened(target)
+
+
+async def _target(
+    session: aiohttp.ClientSession, base_url: str, wanted: str | None, key: str, identity: dict[str, Any],
+    scenario: Scenario,
+) -> Target:  # fmt: skip
+    """Of a server that answers. Raises UsageError when it cannot serve the scenario."""
+    name, window = _model(identity, base_url, wanted)
     if scenario.sessions and window is not None and window < scenario.context_window_tok:
-        raise UsageError(
-            f"{base_url} takes {window:,} tokens and the scenario's agents believe in {scenario.context_window_tok:,}: "
-            f"serve with a larger --max-model-len, or --set context_window_tok={window}"
-        )
+        raise UsageError(_too_short(base_url, window, scenario))
+    kind = "emulated" if identity.get("emulated") else "real"
+    last = LAST_ID if kind == "emulated" else await last_id(session, base_url, name)
     if last != LAST_ID:
         identity["prompt_ids"] = [FIRST_ID, last]
-    yield Target(base_url, name, key, kind, identity, scenario.request_timeout_s, last)
+    return Target(base_url, name, key, kind, identity, scenario.request_timeout_s, last)
+
+
+def check_engine(scenario: Scenario, engine: str, settings: Path | None, faults: Path | None) -> None:
+    """Before anything takes time: whether that configuration is there and can serve the scenario. Raises UsageError."""
+    config = load_config(engine)
+    if settings is not None:
+        raise UsageError(f"--engine-params and --engine {engine} exclude each other: the file says what is started")
+    if faults is not None and not config.embedded:
+        raise UsageError(f"--faults is for the embedded engine, and {engine} is vLLM; leave one of the two out")
+    window = config.max_model_len
+    if scenario.sessions and window is not None and window < scenario.context_window_tok:
+        raise UsageError(_too_short(str(config.source), window, scenario))
+
+
+def _too_short(what: str, window: int, scenario: Scenario) -> str:
+    return (
+        f"{what} takes {window:,} tokens and the scenario's agents believe in {scenario.context_window_tok:,}: "
+        f"serve with a larger --max-model-len, or --set context_window_tok={window}"
+    )
+
+
+def _session(key: str) -> aiohttp.ClientSession:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return aiohttp.ClientSession(headers=headers, timeout=aiohttp.ClientTimeout(total=20))
+
+
+def _say(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
 
 
 def _model(identity: Mapping[str, Any], base_url: str, wanted: str | None) -> tuple[str, int | None]:

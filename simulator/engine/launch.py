@@ -49,27 +49,33 @@ class Engine:
 
     def identity(self) -> dict[str, Any]:
         """What a manifest says about it; `await identify(session, base_url)` adds what the engine itself says."""
-        digest = hashlib.sha256(self.params.read_bytes()).hexdigest()
-        told: dict[str, Any] = {}
-        if self.faults is not None:
-            file = hashlib.sha256(self.faults.read_bytes()).hexdigest()
-            rules = load_faults(self.faults).model_dump(mode="json", exclude_defaults=True)
-            told["faults"] = {"file": self.faults.name, "sha256": file, **rules}
         return {
-            **told,
+            **emulated(self.params, self.faults),
             "kind": "emulated",
             "model": self.model,
             "base_url": self.base_url,
             "pid": self.pid,
             "seed": self.seed,
-            "params": self.params.name,
-            "params_sha256": digest,
-            "settings": load_params(self.params).model_dump(mode="json"),
         }
 
     async def stop(self, limit_s: float = STOP_LIMIT_S) -> None:
         """SIGTERM, then SIGKILL after limit_s; returns when the process has ended."""
         await _end(self._process, limit_s)
+
+
+def emulated(params: Path, faults: Path | None) -> dict[str, Any]:
+    """What a manifest says of an emulation's settings and of its fault schedule."""
+    told: dict[str, Any] = {}
+    if faults is not None:
+        file = hashlib.sha256(faults.read_bytes()).hexdigest()
+        rules = load_faults(faults).model_dump(mode="json", exclude_defaults=True)
+        told["faults"] = {"file": faults.name, "sha256": file, **rules}
+    return {
+        **told,
+        "params": params.name,
+        "params_sha256": hashlib.sha256(params.read_bytes()).hexdigest(),
+        "settings": load_params(params).model_dump(mode="json"),
+    }
 
 
 async def start_embedded(

@@ -169,7 +169,7 @@ def test_a_killed_run_leaves_a_folder_that_reports_and_no_processes(sim: Sim) ->
         (["run", "small.yaml", "--endpoint", "http://127.0.0.1:9", "--plain"], 3, r":9/v1/models: no answer"),
         (["run", "small.yaml", "--endpoint", "::", "--plain"], 2, r"not an HTTP address"),
         (["run", "small.yaml", "--endpoint", "http://x", "--engine", "embedded"], 2, r"exclude each other"),
-        (["run", "small.yaml", "--engine", "vllm"], 2, r"only 'embedded'"),
+        (["run", "small.yaml", "--engine", "vllm"], 2, r"no such engine configuration; "),
         (["run", "small.yaml", "--seed", "-3"], 2, r"--seed -3"),
         (["run", "small.yaml", "--out", "full"], 2, r"full is not empty"),
         (["report", "nowhere"], 2, r"nowhere does not exist"),

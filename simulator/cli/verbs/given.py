@@ -10,7 +10,10 @@ import typer
 ScenarioFile = Annotated[Path, typer.Argument(help="Scenario file, for example scenarios/32_agents.yaml.")]
 Endpoint = Annotated[str | None, typer.Option(help="Base URL of an OpenAI-compatible server.")]
 Model = Annotated[str | None, typer.Option(help="Model name there; default: the only one served.")]
-Engine = Annotated[str | None, typer.Option(help="'embedded': the emulated engine, the default.")]
+Engine = Annotated[
+    str | None,
+    typer.Option(help="'embedded' (the default), or a configuration to start: top, serving/ladder.yaml:mtp1, a file."),
+]
 Seed = Annotated[int | None, typer.Option(help="Overrides the scenario's seed.")]
 Label = Annotated[str, typer.Option(help="A name for this configuration, shown in reports.")]
 Sets = Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. synthetic.requests=512.")]

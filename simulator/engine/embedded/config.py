@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -211,10 +211,17 @@ def _told(model: type[BaseModel], fault: ErrorDetails, page: str) -> str:
         return f"'{where}': {fault['msg'][0].lower()}{fault['msg'][1:]}"
     fields: Any = model
     for part in fault["loc"][:-1]:
-        annotation = fields.model_fields[part].annotation if isinstance(part, str) and fields else None
-        fields = annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+        if isinstance(part, str):
+            fields = _block(fields.model_fields[part].annotation) if fields else None
     near = difflib.get_close_matches(str(fault["loc"][-1]), fields.model_fields if fields else [], n=1)
     return f"unknown key '{where}'" + (f", did you mean '{near[0]}'?" if near else "")
+
+
+def _block(annotation: Any) -> type[BaseModel] | None:
+    """The model that a field's type is, or has in it, as `Block | None` and `tuple[Block, ...]` have."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_block, get_args(annotation))), None)
 
 
 def _nearest(given: str, expected: str, page: str) -> str:
