@@ -28,6 +28,7 @@ from simulator.cli.verbs import (
     whatif,
     why,
 )
+from simulator.cli.verbs import map as map_verb
 from simulator.errors import SimError
 
 app = typer.Typer(
@@ -73,6 +74,7 @@ VERBS = (
     diff.diff,
     why.why,
     compare_traffic.compare_traffic,
+    map_verb.map,
 )
 for _verb in VERBS:
     app.command()(_verb)

@@ -6,24 +6,23 @@ import os
 import pickle
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Sequence
+from concurrent.futures import Future, as_completed
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context
 from pathlib import Path
 
 from simulator.cli.screen import PlanningScreen, whole_lines
 from simulator.cli.scripts import planned, scripts
+from simulator.cli.workers import pool
 from simulator.core.objective import parse_slo, to_block
 from simulator.core.scenario import Scenario, Slo
 from simulator.core.scenario_file import parse
 from simulator.engine.embedded.config import EngineParams, find_settings, load_params
-from simulator.errors import Interrupted, UsageError
+from simulator.errors import UsageError
 from simulator.store.manifest import write_json, write_whole
 from simulator.view.whatif import Answer, markdown, table
 from simulator.virtual.calibration import Errors, checked
-from simulator.virtual.children import ignore, unheard
+from simulator.virtual.children import unheard
 from simulator.virtual.simulate import check
 from simulator.virtual.whatif import Cell, cell, verdict
 
@@ -141,28 +140,13 @@ def _cells(scenario: Scenario, engines: dict[str, EngineParams], counts: Sequenc
         for size in {params.block_size for params in engines.values()}:
             (Path(kept) / str(size)).write_bytes(pickle.dumps(scripts(folder, max(counts), size)))
         tasks = [(scenario, name, engines[name], n, window_s, kept) for n in counts for name in engines]
-        with _pool(min(len(tasks), os.cpu_count() or 1)) as pool:
+        with pool(min(len(tasks), os.cpu_count() or 1)) as workers:
             with unheard():  # a worker is started with a task
-                waiting = {pool.submit(_cell, *task): n for n, task in enumerate(tasks)}
+                waiting = {workers.submit(_cell, *task): n for n, task in enumerate(tasks)}
             done: dict[int, Cell] = {}
             for future in as_completed(waiting):
                 done[waiting[future]] = _told(future, len(done) + 1, len(waiting))
     return [done[n] for n in range(len(tasks))]
-
-
-@contextmanager
-def _pool(size: int) -> Iterator[ProcessPoolExecutor]:
-    pool = ProcessPoolExecutor(size, get_context("spawn"), ignore)
-    try:
-        yield pool
-        pool.shutdown()
-    except BaseException as error:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in active_children():
-            worker.kill()
-        if isinstance(error, KeyboardInterrupt):
-            raise Interrupted("interrupted; nothing was written") from None
-        raise
 
 
 def _cell(scenario: Scenario, name: str, params: EngineParams, agents: int, window_s: float, kept: str) -> Cell:

@@ -16,8 +16,8 @@ from simulator.view.format import cell
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """A section. said: sentences before the table; rows: cells, as many as heads; notes: what stands below it; drawn:
-    a picture for terminals and Markdown, line by line; chart: the same for a page, HTML. Texts are plain; the renderers
-    make them safe."""
+    a picture for terminals and Markdown, line by line; chart: the same for a page, HTML. detail: too long for a
+    terminal. Texts are plain; the renderers make them safe."""
 
     title: str
     said: tuple[str, ...] = ()
@@ -26,6 +26,7 @@ class Sheet:
     notes: tuple[str, ...] = ()
     drawn: tuple[Text, ...] = ()
     chart: str = ""
+    detail: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ def terminal(document: Document) -> RenderableType:
     parts: list[RenderableType] = [Text(f" {clean(mark)} ", style="bold white on red") for mark in document.marks]
     parts.append(Text(clean(document.title), style="bold"))
     for sheet in document.sheets:
+        if sheet.detail:
+            continue
         parts.append(Text())
         if sheet.title:
             parts.append(Text(clean(sheet.title), style="bold underline"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
@@ -66,7 +66,7 @@ class Loop:
         self._names: dict[int, list[bytes]] = {}  # of a slot: its last prompt's blocks
         self._made = 0
 
-    def play(self, slots: Sequence[Sequence[Turn]], *, window_s: float | None = None) -> Heard:
+    def play(self, slots: Sequence[Iterable[Turn]], *, window_s: float | None = None) -> Heard:
         """Until all is answered. window_s: nothing is sent later than so long after all slots have had a reply."""
         heard, left = Heard(), [iter(turns) for turns in slots]
         waiting = set(range(len(slots)))
