@@ -16,15 +16,16 @@ import orjson
 import xxhash
 
 from simulator.core.table import Builder, Table, Text
+from simulator.store.layout import SCHEMA
 
 #: below this, parsing is as fast as a reader can tell
 WORTH_BYTES = 32 << 20
 _BLOCK_BYTES = 4 << 20
 
 
-def digest(path: Path, record: type) -> str:
-    """Of the lines and of the columns that this version makes of them."""
-    state = xxhash.xxh3_128(repr(Builder(record).columns).encode())
+def digest(path: Path, record: type, schema: int = SCHEMA) -> str:
+    """Of the lines and of the columns that this version, of that layout, makes of them."""
+    state = xxhash.xxh3_128(repr((schema, Builder(record).columns)).encode())
     with path.open("rb") as file:
         while block := file.read(_BLOCK_BYTES):
             state.update(block)

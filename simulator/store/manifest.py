@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 
 from simulator.errors import UsageError
+from simulator.store.layout import LAYOUT, Layout
 
-SCHEMA = 1
 MANIFEST = "manifest.json"
 #: what an engine of our own printed
 ENGINE_LOG = "engine.log"
@@ -42,8 +42,9 @@ def read_json(path: Path) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a run folder. UsageError when this is none, or one of a newer version of the product."""
+def read_manifest(folder: Path, layout: Layout = LAYOUT) -> dict[str, Any]:
+    """The manifest of a run folder in the newest layout, but for `schema`, which stays what the folder has. UsageError
+    when this is none, or one of a newer version of the product."""
     if not folder.exists():
         raise UsageError(f"{folder} does not exist; give the folder that `sim run` named when it started")
     if not folder.is_dir():
@@ -58,8 +59,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     schema = manifest.get("schema")
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
         raise UsageError(f"{path} states no schema version (`schema`); it was not written by `sim run`")
-    if schema > SCHEMA:
+    if schema > layout.newest:
         raise UsageError(
-            f"{path} has schema {schema} and this version reads up to {SCHEMA}; upgrade agent-sim to read this run"
+            f"{path} has schema {schema} and this version reads up to {layout.newest}; upgrade agent-sim to read this "
+            "run"
         )
-    return manifest
+    return {**layout.raised(MANIFEST, manifest, schema), "schema": schema}

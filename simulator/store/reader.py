@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from simulator.core.chunks import Chunks
 from simulator.core.record import EngineSample, Pulse, Request, Session, ToolRun
 from simulator.core.run import RunData
+from simulator.core.summary import SCHEMA as SUMMARY
 from simulator.core.table import Builder, Table
 from simulator.errors import UsageError
 from simulator.store import columns
+from simulator.store.layout import LAYOUT, Layout
 from simulator.store.manifest import read_json, read_manifest, write_json, write_whole
 from simulator.store.writer import CHUNKS, ENGINE, PULSE, RECORDS, SESSIONS, TOOLS, WINDOWS
 
@@ -37,13 +39,17 @@ class Run:
 
     damage: what could not be read so far, file name -> count of torn or broken lines (for chunks.bin: of requests
     whose chunks are missing). It is complete after `data()`. keep_columns_from_bytes: from this size on, a finished
-    run's records are parsed once and their columns kept beside them.
+    run's records are parsed once and their columns kept beside them. layout: what is read, and how what is older.
     """
 
-    def __init__(self, path: Path, *, keep_columns_from_bytes: int = columns.WORTH_BYTES) -> None:
+    def __init__(
+        self, path: Path, *, keep_columns_from_bytes: int = columns.WORTH_BYTES, layout: Layout = LAYOUT
+    ) -> None:
         self.path = path
         self._keep_from = keep_columns_from_bytes
-        self.manifest = read_manifest(path)
+        self._layout = layout
+        self.manifest = read_manifest(path, layout)
+        self._schema = int(self.manifest["schema"])
         self.damage: dict[str, int] = {}
 
     @cached_property
@@ -84,7 +90,7 @@ class Run:
 
     @cached_property
     def windows(self) -> dict[str, tuple[float, float]]:
-        stated = read_json(self.path / WINDOWS) or {}
+        stated = self._layout.raised(WINDOWS, read_json(self.path / WINDOWS) or {}, self._schema)
         found: dict[str, tuple[float, float]] = {}
         for kind, window in stated.items():
             if kind == "engine":
@@ -123,8 +129,11 @@ class Run:
 
     @property
     def summary(self) -> dict[str, Any] | None:
-        """summary.json as it stands; None when there is none yet."""
-        return read_json(self.path / "summary.json")
+        """summary.json as it stands; None when there is none yet, or one of an older form, which is to be folded
+        again."""
+        found = read_json(self.path / "summary.json")
+        stated = found.get("schema") if found else None
+        return None if isinstance(stated, int) and stated < SUMMARY else found
 
     def write_summary(self, summary: dict[str, Any]) -> None:
         write_json(self.path / "summary.json", summary)
@@ -150,7 +159,7 @@ class Run:
         lines, kept = self.path / RECORDS, self.path / COLUMNS
         if not self.ended or not lines.exists() or lines.stat().st_size < self._keep_from:
             return self._table(RECORDS, Request)
-        key = columns.digest(lines, Request)
+        key = columns.digest(lines, Request, self._layout.newest)
         found = columns.load(kept, key)
         if found is None:
             found = self._table(RECORDS, Request), self.damage.get(RECORDS, 0)
@@ -193,6 +202,8 @@ class Run:
                     self._harm(name, 1)
                 rows, bad = _parse(lines)
                 self._harm(name, bad)
+                if self._schema < self._layout.newest:
+                    rows = [self._layout.raised(name, row, self._schema) for row in rows]
                 yield rows
 
 

@@ -17,7 +17,8 @@ import orjson
 from simulator.core.chunks import pack
 from simulator.core.record import EngineSample, Pulse, Request, Session, ToolRun
 from simulator.errors import UsageError
-from simulator.store.manifest import MANIFEST, SCHEMA, write_json, write_whole
+from simulator.store.layout import SCHEMA
+from simulator.store.manifest import MANIFEST, write_json, write_whole
 
 CHUNKS = "chunks.bin"
 RECORDS, TOOLS, SESSIONS = "records.jsonl", "tools.jsonl", "sessions.jsonl"
