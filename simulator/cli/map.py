@@ -8,15 +8,18 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from simulator.cli.map_real import cells as real_cells
+from simulator.cli.map_real import kinds
 from simulator.cli.outputs import Outputs
 from simulator.cli.reading import opened
 from simulator.cli.workers import pool
 from simulator.core.grid import Cell, Shape, shapes
 from simulator.core.grid_file import GridFile, Mark, parse
 from simulator.engine.embedded.config import EngineParams, find_settings, load_params
-from simulator.errors import UsageError
+from simulator.errors import Interrupted, UsageError
 from simulator.store.manifest import write_json
 from simulator.view.map import as_json, document, progress
 from simulator.virtual.calibration import Errors, checked
@@ -56,28 +59,35 @@ def draw(folder: Path, outputs: Outputs) -> int:
 
 def main(question: Question, outputs: Outputs) -> int:
     outputs.check()
+    try:
+        grid, wanted = _made(question)
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; {_kept(question)}") from None
+    outputs.give(document(grid, wanted), as_json(grid))
+    return 0
+
+
+def _kept(question: Question) -> str:
+    return "nothing was written" if question.out is None else f"the cells that were done are in {question.out / MAP}"
+
+
+def _made(question: Question) -> tuple[GridFile, int]:
+    """The whole grid, and how many cells were asked for."""
     mark = None if question.mark is None else marked(question.mark, cached=question.endpoints is None)
     steps = _steps(question, mark)
+    made: Callable[[list[Step]], Iterator[Cell]]
     if question.endpoints is not None:
-        from simulator.cli.map_real import cells as real_cells
-
         grid = _begun(question, mark, emulated=False, asked=_asked(question, steps, " ".join(question.endpoints)))
-        made: Callable[[list[Step]], Iterator[Cell]] = lambda left: real_cells(question, left)  # noqa: E731
+        made = partial(real_cells, question)
     else:
         engines = [load_params(find_settings(each, "sim map")) for each in (question.a, question.b)]
         settings = " ".join(hashlib.sha256(each.model_dump_json().encode()).hexdigest() for each in engines)
         grid = _begun(question, mark, emulated=True, asked=_asked(question, steps, settings))
         if grid.error is None:
             grid.error = Errors.of(checked(engines), engines).ratios
-        kept = f"the cells that were done are in {question.out / MAP}" if question.out else "nothing was written"
-        made = lambda left: _virtual_cells(engines, left, kept)  # noqa: E731
-    try:
-        _measure(grid, steps, made, question.out)
-    finally:
-        if question.out is not None and grid.measured:
-            write_json(question.out / MAP, grid.as_json())
-    outputs.give(document(grid, len(steps)), as_json(grid))
-    return 0
+        made = partial(_virtual_cells, engines, _kept(question))
+    _measure(grid, steps, made, question.out)
+    return grid, len(steps)
 
 
 def _measure(
@@ -99,8 +109,6 @@ def _measure(
 
 def _kind(grid: GridFile, out: Path) -> None:
     """What the engines behind the endpoints are, as their runs say."""
-    from simulator.cli.map_real import kinds
-
     grid.emulated, grid.random_weights = kinds(out)
 
 
@@ -193,7 +201,7 @@ def _begun(question: Question, mark: Mark | None, *, emulated: bool, asked: str)
     return fresh
 
 
-def _virtual_cells(engines: Sequence[EngineParams], left: Sequence[Step], kept: str) -> Iterator[Cell]:
+def _virtual_cells(engines: Sequence[EngineParams], kept: str, left: Sequence[Step]) -> Iterator[Cell]:
     """As they are done; the longest first, so that all cores have work to the end."""
     order = sorted(left, key=lambda step: -step[1] * (step[0].output_tok + step[0].input_tok / 64))
     if not order:

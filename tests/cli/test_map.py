@@ -15,7 +15,7 @@ from simulator.cli.outputs import Outputs
 from simulator.engine.embedded.config import find_settings
 from simulator.engine.launch import start_embedded
 from simulator.errors import SimError
-from tests.e2e.sim import Sim
+from tests.e2e.sim import Sim, interrupt, wait_for
 
 SMALL = Question("top", "baseline", "1,8", "256,1024", "32", "0,0.8")
 STDOUT = Outputs(json=Path("-"))
@@ -69,6 +69,18 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
     assert "give --out" in refused(endpoints=two, cached="0")
     gone = refused(endpoints=two, cached="0", out=tmp_path / "gone")
     assert gone.startswith("A, 256/32 at 1:") and "127.0.0.1:9" in gone
+
+
+def test_ctrl_c_keeps_what_was_done_and_says_so(tmp_path: Path) -> None:
+    sim = Sim(tmp_path, tmp_path / "cache")
+    process = sim.start("map", "top", "baseline", "--out", "m", "--inputs", "64", "--outputs", "2048", "--cached", "0",
+                        "--concurrency", ",".join(map(str, range(20, 60))))  # fmt: skip
+    wait_for(tmp_path / "m" / MAP)
+    interrupt(process)
+    told, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, told
+    assert "sim: interrupted; the cells that were done are in m/map.json" in told and "Traceback" not in told
+    assert 0 < len(orjson.loads((tmp_path / "m" / MAP).read_bytes())["measured"]) < 40
 
 
 async def test_real_endpoints_are_measured_one_after_the_other(tmp_path: Path) -> None:
