@@ -10,9 +10,9 @@ from simulator.cli.rungs import Found, find, is_run
 from simulator.core.choice.choice import FIGURES, OUTPUT, choose
 from simulator.core.why.split import split
 from simulator.errors import UsageError
-from simulator.view.compare_traffic import Both, choice_json, choice_sheets, shape_json, shape_sheet
+from simulator.view.compare_traffic import Both, choice_json, choice_sheet, shape_json, shape_sheet
 from simulator.view.identity import EMULATED
-from simulator.view.sheet import Document, Sheet
+from simulator.view.sheet import Document
 from simulator.view.why import RANDOM, Side, marks
 
 BY = {"output": OUTPUT, "turn": "turn_p50_s", "ttft": "ttft_p50_s", "tpot": "tpot_p50_s"}
@@ -53,20 +53,22 @@ def _both(run: Opened) -> Both:
 
 
 def _ladder(found: Found, figure: str, outputs: Outputs) -> None:
-    choice = choose(found.rungs, figure)
-    if choice.agents is None and choice.synthetic is None:
+    levels = {rung.level: [each for each in found.rungs if each.level == rung.level] for rung in found.rungs}
+    choices = {level: choose(rungs, figure) for level, rungs in levels.items()}
+    if all(choice.agents is None and choice.synthetic is None for choice in choices.values()):
         raise UsageError(f"{found.name}: no repeat of any rung came to an end, so there is nothing to compare")
-    sheets: tuple[Sheet, ...] = choice_sheets(found.rungs, choice, figure)
+    sheets = tuple(choice_sheet(levels[level], choice, figure) for level, choice in choices.items())
     both = None
     if found.first is not None and (both := _shapes(found.first)) is not None:
         sheets = (*sheets, shape_sheet(both, f"What the two kinds of traffic are, on {found.first.name}"))
     told = (f"{EMULATED}: not a GPU",) * found.emulated + (RANDOM,) * found.random_weights
     scenario = f" ({found.scenario})" if found.scenario else ""
     notes = ["Each rung's figure is the geometric mean of its repeats; 'against best' is over pairs of equal work."]
-    if choice.runs < 2:
+    if max(choice.runs for choice in choices.values()) < 2:
         notes.insert(0, "One run a rung: differences of a few percent are suggestions; repeated pairs decide.")
     document = Document(f"compare-traffic: {found.name}{scenario}", told, sheets, tuple(notes))
-    value = {"schema": 1, "marks": list(told), "ladder": found.name, **choice_json(found.rungs, choice, figure)}
+    answers = [choice_json(levels[level], choice, figure) for level, choice in choices.items()]
+    value = {"schema": 1, "marks": list(told), "ladder": found.name, **answers[0], "levels": answers}
     outputs.give(document, value | ({} if both is None else {"shapes": shape_json(both)}))
 
 

@@ -126,7 +126,7 @@ def _repeats(runs: list[Opened]) -> tuple[Repeat, ...]:
                 pair=seed * 10_000 + nth,
                 agents=_figures(run.summary["agent"]),
                 synthetic=_figures(run.summary["synthetic"]),
-                certified=CLIENT not in limits,
+                limited=CLIENT in limits,
             )
         )
     return tuple(found)

@@ -149,10 +149,10 @@ def verdict_sentence(choice: Choice, figure: str) -> str:
             return f"{head} look {price} there than on {mine.rung}{span}; these repeats do not decide it."
 
 
-def choice_sheets(rungs: Sequence[Rung], choice: Choice, figure: str) -> tuple[Sheet, ...]:
+def choice_sheet(rungs: Sequence[Rung], choice: Choice, figure: str) -> Sheet:
+    """Of one level of load."""
     head, unit, _ = FIGURE_WORDS[figure]
-    heads = ("rung", "repeats", f"agents {head}", "against best", "512/512-like tok/s", "against best")
-    heads = (*heads[:4], "synthetic tok/s", heads[5])
+    heads = ("rung", "repeats", f"agents {head}", "against best", "synthetic tok/s", "against best")
     rows = []
     for rung in rungs:
         n = f"{len(rung.repeats)}{f' ({rung.failed} failed)' if rung.failed else ''}"
@@ -160,15 +160,54 @@ def choice_sheets(rungs: Sequence[Rung], choice: Choice, figure: str) -> tuple[S
         shown = measure(mine, "s" if unit == "s" else ""), digits(theirs)
         cells = shown[0], _against(choice.agents, rung.name), shown[1], _against(choice.synthetic, rung.name)
         rows.append((rung.name, n, *cells))
-    return (
-        Sheet(
-            "Which rung wins for which traffic",
-            (verdict_sentence(choice, figure),),
-            heads,
-            tuple(rows),
-            tuple(_notes(choice)),
-        ),
+    level = next((rung.level for rung in rungs if rung.level is not None), None)
+    return Sheet(
+        title="Which rung wins for which traffic" + ("" if level is None else f", {level} at once"),
+        said=(verdict_sentence(choice, figure),),
+        heads=heads,
+        rows=tuple(rows),
+        notes=tuple(_notes(rungs, choice)),
+        chart=_chart(rungs, figure, f"choice-{level or 0}"),
     )
+
+
+def _chart(rungs: Sequence[Rung], figure: str, name: str) -> str:
+    """Each repeat as a point: agents' figure against synthetic tok/s. Where the two kinds of traffic agree, points rise
+    (or fall, where less is better) from the left to the right."""
+    head = FIGURE_WORDS[figure][0]
+    values = [
+        {"rung": clean(rung.name), "synthetic": theirs, "agents": mine, "pair": repeat.pair}
+        for rung in rungs
+        for repeat in rung.repeats
+        if (mine := repeat.figure(AGENTS, figure)) is not None
+        and (theirs := repeat.figure(SYNTHETIC, OUTPUT)) is not None
+    ]
+    if not values:
+        return ""
+    from simulator.view.page.charts import chart  # the bundle is for pages alone
+
+    def axis(field: str, title: str) -> dict[str, Any]:
+        return {"field": field, "type": "quantitative", "title": title, "scale": {"zero": False, "padding": 24}}
+
+    place = {"x": axis("synthetic", "synthetic tok/s"), "y": axis("agents", f"agents, {head}")}
+    told = {"field": "rung", "type": "nominal"}
+    layers = [
+        {
+            "mark": {"type": "point", "filled": True, "size": 70},
+            "encoding": {**place, "color": {**told, "legend": None}},
+        },
+        {
+            "mark": {"type": "text", "dy": -11, "fontSize": 11},
+            "encoding": {
+                "x": {**place["x"], "aggregate": "mean"}, "y": {**place["y"], "aggregate": "max"},
+                "text": told, "color": {"value": "--ink"},
+            },
+        },
+    ]  # fmt: skip
+    caption = "One point a repeat. The synthetic test chooses the rightmost rung; agents choose the " + (
+        "highest." if FIGURES[figure] == "higher" else "lowest."
+    )
+    return chart({"data": {"values": values}, "layer": layers, "height": 260}, name, caption)
 
 
 def _against(winner: Winner | None, rung: str) -> str:
@@ -185,8 +224,13 @@ def _against(winner: Winner | None, rung: str) -> str:
     return told if found.verdict == Verdict.SUGGESTIVE else f"{told} {found.verdict}"
 
 
-def _notes(choice: Choice) -> list[str]:
+def _notes(rungs: Sequence[Rung], choice: Choice) -> list[str]:
     found = []
+    doubted = [repeat for rung in rungs for repeat in rung.repeats if repeat.doubts]
+    if doubted:
+        clauses = dict.fromkeys(clause for repeat in doubted for clause in repeat.doubts)
+        n = "1 repeat is" if len(doubted) == 1 else f"{len(doubted)} repeats are"
+        found.append(f"{n} not certified: {'; '.join(list(clauses)[:3])}")
     for winner in (choice.agents, choice.synthetic):
         if winner is not None and winner.equal:
             found.append(f"{winner.kind}: {winner.rung} is best, not told apart from {', '.join(winner.equal)}")
@@ -217,6 +261,7 @@ def choice_json(rungs: Sequence[Rung], choice: Choice, figure: str) -> dict[str,
         "agents_by": figure,
         "better": FIGURES[figure],
         "sentence": verdict_sentence(choice, figure),
+        "level": next((rung.level for rung in rungs if rung.level is not None), None),
         "rungs": [
             {
                 "name": clean(rung.name),

@@ -72,6 +72,24 @@ def test_repeated_pairs_decide(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(place / "ladder.json", "output", Outputs()) == 0
 
 
+def test_rungs_of_two_loads_are_not_compared_and_doubts_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ladder(tmp_path / "l", {"top": [(100, 1000)] * 2, "all": [(90, 900)] * 2})
+    told = orjson.loads((place / "ladder.json").read_bytes())
+    many = [{**rung, "name": f"{rung['name']}@64", "concurrency": 64} for rung in told["rungs"][::-1]]
+    changes = {"certified": False, "doubts": ["9 of 90 requests failed"], "agents": {"output_tok_s": 200.0}}
+    many[0]["repeats"] = [{**each, **changes} for each in many[0]["repeats"]]
+    few = [{**rung, "concurrency": 8} for rung in told["rungs"]]
+    (place / "ladder.json").write_bytes(orjson.dumps({**told, "rungs": few + many}))
+    assert main(place, "output", Outputs(html=tmp_path / "c.html", json=tmp_path / "c.json")) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "8 at once" in shown and "64 at once" in shown and "2 repeats are not certified: 9 of 90 requests" in shown
+    levels = orjson.loads((tmp_path / "c.json").read_bytes())["levels"]
+    assert [each["winner"]["agents"]["rung"] for each in levels] == ["top", "all@64"]
+    assert "spec-choice-64" in (tmp_path / "c.html").read_text()
+
+
 def test_runs_of_one_configuration_are_its_repeats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for n in range(2):
         for name, slots in (("one", 3), ("two", 5)):

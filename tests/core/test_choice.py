@@ -64,7 +64,7 @@ def test_both_may_choose_the_same_and_agents_may_judge_by_latency() -> None:
 
 def test_a_client_at_its_limit_decides_nothing() -> None:
     other = rung("fast", 1300, 14400)
-    limited = Rung("fast", tuple(Repeat(r.pair, r.agents, r.synthetic, False) for r in other.repeats))
+    limited = Rung("fast", tuple(Repeat(r.pair, r.agents, r.synthetic, limited=True) for r in other.repeats))
     assert choose([limited, rung("all", 1530, 13400)]).verdict == Verdict.CLIENT_LIMITED
 
 
@@ -76,6 +76,14 @@ def test_what_is_missing_is_named_and_never_a_zero() -> None:
     assert choose([rung("none", None, None)]).agents is None and choose([]).runs == 0
     zero = Rung("zero", (Repeat(0, {"output_tok_s": 0.0}, {"output_tok_s": math.nan}),))
     assert choose([zero]).agents is None and choose([zero]).synthetic is None
+
+
+def test_an_unfinished_ladder_is_judged_by_the_pairs_that_all_have() -> None:
+    """The machine was slower in the second pair, which one rung has not run yet."""
+    fast, slow = rung("fast", 1500, 14000, (1.0, 0.5)), rung("slow", 1400, 13000, (1.0,))
+    found = choose([slow, fast])
+    assert found.agents is not None and found.agents.rung == "fast"
+    assert found.agents.others[0].ratio.ratio == pytest.approx(1400 / 1500)
 
 
 def test_kendall_against_all_orders() -> None:

@@ -132,6 +132,23 @@ def test_growth_of_an_idle_moment_is_none_of_the_windows() -> None:
     assert share(9.0, 9.5, 10.0) == pytest.approx(0.5)  # nothing known: by the clock
 
 
+def test_each_counter_is_placed_by_what_it_grows_with() -> None:
+    """A warm-up's last ten tokens and a window's first prompts share a second between two scrapes."""
+    warm = reply(0.0, [(1_600, 1), (100, 9)], purpose="warmup")
+    counts = dict(generation_tokens_total=0, iteration_tokens_total_sum=0, time_to_first_token_seconds_count=0)
+    early = dict(generation_tokens_total=12, iteration_tokens_total_sum=212, time_to_first_token_seconds_count=2)
+    late = dict(generation_tokens_total=20, iteration_tokens_total_sum=220, time_to_first_token_seconds_count=2)
+    run = run_of(
+        warm, reply(2.0, [(200, 2), (5_000, 8)]), windows={"agent": (2.0, 8.0)},
+        engine=(scrape(1.5, **counts), scrape(2.5, **early), scrape(8.5, **late)),
+    )  # fmt: skip
+    sample = traffic(run, "agent")
+    assert sample is not None
+    found = measured(sample)
+    assert (found.generated, found.firsts, found.step_tok) == (pytest.approx(10), pytest.approx(1), pytest.approx(110))
+    assert found.computed_prompt_tok == pytest.approx(100)
+
+
 def test_records_give_open_and_streaming_requests() -> None:
     run = run_of(
         reply(0.0, [(1_000, 1), (1_000, 1), (1_000, 2)]),

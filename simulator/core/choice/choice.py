@@ -4,7 +4,7 @@ other one."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,13 +22,14 @@ FIGURES = {OUTPUT: "higher", "ttft_p50_s": "lower", "tpot_p50_s": "lower", "turn
 @dataclass(frozen=True, slots=True)
 class Repeat:
     """One server life or cache-reset repeat. pair: repeats of one pair were sent the same work. agents, synthetic:
-    figures (FIGURES) of each traffic, None where it was not sent or gave nothing. certified: the client was not the
-    limit in either."""
+    figures (FIGURES) of each traffic, None where it was not sent or gave nothing. limited: the client was the limit.
+    doubts: why it is not certified, a clause each."""
 
     pair: int
     agents: dict[str, float | None] | None
     synthetic: dict[str, float | None] | None
-    certified: bool = True
+    limited: bool = False
+    doubts: tuple[str, ...] = ()
 
     def figure(self, kind: str, figure: str) -> float | None:
         part = self.agents if kind == AGENTS else self.synthetic
@@ -38,11 +39,13 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A configuration with its repeats that came to an end; failed: how many did not."""
+    """A configuration with its repeats that came to an end. failed: how many did not. level: the load, where a ladder
+    was climbed at several; only rungs of one level can be compared."""
 
     name: str
     repeats: tuple[Repeat, ...]
     failed: int = 0
+    level: int | None = None
 
     def values(self, kind: str, figure: str) -> dict[int, float]:
         """pair -> figure; of several repeats of one pair, their geometric mean."""
@@ -52,8 +55,9 @@ class Rung:
                 found.setdefault(repeat.pair, []).append(math.log(value))
         return {pair: math.exp(sum(logs) / len(logs)) for pair, logs in sorted(found.items())}
 
-    def mean(self, kind: str, figure: str) -> float | None:
-        values = self.values(kind, figure).values()
+    def mean(self, kind: str, figure: str, pairs: Container[int] | None = None) -> float | None:
+        """Geometric, of all its repeats or those of some pairs."""
+        values = [each for pair, each in self.values(kind, figure).items() if pairs is None or pair in pairs]
         return math.exp(sum(map(math.log, values)) / len(values)) if values else None
 
 
@@ -121,9 +125,12 @@ def choose(rungs: Sequence[Rung], figure: str = OUTPUT) -> Choice:
 
 
 def winner(rungs: Sequence[Rung], kind: str, figure: str) -> Winner | None:
-    """By the mean of the logarithms over its repeats."""
+    """By the mean of the logarithms over the pairs that all rungs have, so that an unfinished ladder does not set one
+    hour's runs against another's; over all repeats where there is no such pair."""
     sign = 1 if FIGURES[figure] == "higher" else -1
-    means = {rung.name: mean for rung in rungs if (mean := rung.mean(kind, figure)) is not None}
+    have = [rung.values(kind, figure).keys() for rung in rungs if rung.values(kind, figure)]
+    common = set[int]().union(*have).intersection(*have)
+    means = {rung.name: mean for rung in rungs if (mean := rung.mean(kind, figure, common or None)) is not None}
     if not means:
         return None
     order = sorted(means, key=lambda name: -sign * means[name])
@@ -155,7 +162,7 @@ def _against(best: Rung, others: Sequence[Rung], kind: str, figure: str) -> list
 
 
 def _limited(pairs: Sequence[int], *rungs: Rung) -> bool:
-    return any(not repeat.certified for rung in rungs for repeat in rung.repeats if repeat.pair in pairs)
+    return any(repeat.limited for rung in rungs for repeat in rung.repeats if repeat.pair in pairs)
 
 
 def _regret(found: PairedRatio, figure: str) -> tuple[float, float | None, float | None]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from simulator.core.certify import LIMITED
 from simulator.core.choice.choice import Repeat, Rung
 from simulator.errors import UsageError
 
@@ -25,12 +26,14 @@ class _Repeat(_Part):
     run: str | None = None
     agents: Figures | None = None
     synthetic: Figures | None = None
-    certified: bool = True
+    client_verdict: str | None = None
+    doubts: list[str] = []
     error: str | None = None
 
 
 class _Rung(_Part):
     name: str
+    concurrency: int | None = None
     repeats: list[_Repeat] = []
 
 
@@ -81,5 +84,8 @@ def parse(text: bytes, name: str) -> Ladder:
 
 def _rung(rung: _Rung) -> Rung:
     done = [each for each in rung.repeats if not each.error and (each.agents or each.synthetic)]
-    repeats = tuple(Repeat(each.pair, each.agents, each.synthetic, each.certified) for each in done)
-    return Rung(rung.name, repeats, failed=len(rung.repeats) - len(done))
+    repeats = tuple(
+        Repeat(each.pair, each.agents, each.synthetic, each.client_verdict == LIMITED, tuple(each.doubts))
+        for each in done
+    )
+    return Rung(rung.name, repeats, failed=len(rung.repeats) - len(done), level=rung.concurrency)
