@@ -55,7 +55,14 @@ def main(asked: Asked) -> int:
     if asked.fail_on not in FAIL_ON:
         raise UsageError(f"--fail-on {asked.fail_on}: one of {', '.join(FAIL_ON)}")
     question = _question(asked)
-    found = compare(*_sides(asked, question), question)
+    sides = _sides(asked, question)
+    try:
+        found = compare(*sides, question)
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
+        raise UsageError(
+            f"a summary.json of {asked.a} or {asked.b} holds values that no run writes ({type(error).__name__}); "
+            "`sim report DIR` makes it again"
+        ) from None
     if found.question.kind and found.question.kind not in [part.kind for part in found.parts]:
         raise Incomparable(f"--primary {asked.primary}: that kind of traffic was not sent by all of the runs")
     whole_lines().print(terminal(found, short=not asked.every))
@@ -129,17 +136,19 @@ def _sides(asked: Asked, question: Question) -> tuple[list[OneRun], list[OneRun]
     folders = [runs_of(side, asked.places) for side in (asked.a, asked.b)]
     shared = {each.resolve() for each in folders[0]} & {each.resolve() for each in folders[1]}
     if shared:
-        raise UsageError(f"{_short(sorted(shared)[0])} stands on both sides; a run compared with itself says nothing")
+        raise UsageError(f"{_near(sorted(shared)[0])} stands on both sides; a run compared with itself says nothing")
     runs = [[RunFolder.open(folder) for folder in side] for side in folders]
     light = [[OneRun("", run.manifest, {}, run.ended, {}, {}) for run in side] for side in runs]
     starts = begun(light[0]), begun(light[1])
     alike = {each.seed for each in starts[0]} & {each.seed for each in starts[1]}
     alone = len(paired(*starts, across_seeds="seed" in question.allowed or not alike).pairs) == 1
-    told = [[digest(run, alone=alone) for run in side] for side in runs]
+    del runs, light
+    names = _names([folder for side in folders for folder in side])
+    told = [[digest(RunFolder.open(each), names[each], alone=alone) for each in side] for side in folders]
     return told[0], told[1]
 
 
-def digest(run: Run, *, alone: bool) -> OneRun:
+def digest(run: Run, name: str, *, alone: bool) -> OneRun:
     """All that a comparison needs of a run; its records are given up. alone: with how sure it is of itself."""
     summary = run.summary or fold(run, run.path)
     schema = summary.get("schema", SCHEMA)
@@ -157,11 +166,17 @@ def digest(run: Run, *, alone: bool) -> OneRun:
             f"{run.path} cannot be folded: its files hold values that no run writes ({type(error).__name__}); restore "
             "them or run the scenario again"
         ) from None
-    return OneRun(_short(run.path), run.manifest, summary, run.ended, work, sure)
+    return OneRun(name, run.manifest, summary, run.ended, work, sure, str(run.path))
 
 
-def _short(path: Path) -> str:
-    """A folder as short as it stays clear: from the current one, where that is shorter."""
+def _names(folders: Sequence[Path]) -> dict[Path, str]:
+    """A folder's own name where no other has it, else its path from the current folder."""
+    names = [folder.resolve().name for folder in folders]
+    return {f: n if names.count(n) == 1 else _near(f) for f, n in zip(folders, names, strict=True)}
+
+
+def _near(path: Path) -> str:
+    """A path as short as it stays clear: from the current folder, where that is shorter."""
     try:
         near = os.path.relpath(path)
     except ValueError:

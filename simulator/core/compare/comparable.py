@@ -19,8 +19,9 @@ LIVE = "live"
 
 @dataclass(frozen=True, slots=True)
 class OneRun:
-    """What a comparison needs of a run, its records already folded away. name: as the user may call it. ended: it came
-    to an end, whatever ended it. delivered, within: by kind of traffic; `within` is empty unless it was asked for."""
+    """What a comparison needs of a run, its records already folded away. name: short, its own among all runs; path:
+    where it is. ended: it came to an end, whatever ended it. delivered, within: by kind of traffic; `within` is
+    empty unless it was asked for."""
 
     name: str
     manifest: Mapping[str, Any]
@@ -28,6 +29,7 @@ class OneRun:
     ended: bool
     delivered: Mapping[str, Delivered]
     within: Mapping[str, Within]
+    path: str = ""
 
     @property
     def engine(self) -> Mapping[str, Any]:

@@ -89,13 +89,15 @@ def redrawn(values: Floats, cluster: Ints, rng: np.random.Generator) -> dict[str
     """{level: (DRAWS,) ln of that quantile}, clusters drawn with replacement. values, cluster: (n,); unknown values are
     left out. {} with fewer than two clusters, or where a value is not above 0."""
     held = np.isfinite(values)
-    values, names = values[held], np.unique(cluster[held], return_inverse=True)[1]
-    clusters = int(names.max()) + 1 if len(names) else 0
+    values, cluster = values[held], cluster[held]
+    there = np.bincount(cluster) > 0
+    names, clusters = (np.cumsum(there) - 1)[cluster], int(there.sum())  # numbered without gaps
     if clusters < 2 or values.min() <= 0:
         return {}
     if clusters > MOST_CLUSTERS:
         names, clusters = names % MOST_CLUSTERS, MOST_CLUSTERS
-    steps = np.unique(np.quantile(values, np.linspace(0, 1, min(STEPS, len(values)))))
+    rising = np.sort(values)
+    steps = np.unique(rising[np.linspace(0, len(rising) - 1, min(STEPS, len(rising))).round().astype(np.int64)])
     place = np.searchsorted(steps, values, side="left")
     shape = (clusters, len(steps))
     cells = np.bincount(names * len(steps) + place, minlength=shape[0] * shape[1]).reshape(shape)

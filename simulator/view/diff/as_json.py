@@ -45,6 +45,7 @@ def as_json(found: Comparison) -> dict[str, Any]:
 def _run(run: OneRun) -> dict[str, Any]:
     return {
         "run": run.name,
+        "path": run.path,
         "label": run.manifest.get("label"),
         "seed": run.manifest.get("seed"),
         "t0_unix_s": run.manifest.get("t0_unix_s"),

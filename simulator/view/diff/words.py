@@ -234,9 +234,9 @@ def against(part: Part) -> list[str]:
 
 
 def share(value: float) -> str:
-    """A share of 1 as 6.8 %, 12 %, 0.04 %."""
+    """A share of 1 as 6.8 %, 19.5 %, 310 %."""
     percent = 100 * value
-    if percent >= 9.95:
+    if percent >= 99.5:
         return f"{percent:,.0f} %"
     return f"{percent:.1f} %" if percent >= 0.05 or percent == 0 else "less than 0.1 %"
 
