@@ -40,6 +40,13 @@ class OneRun:
         part = self.summary.get(kind)
         return part if isinstance(part, Mapping) else None
 
+    def limit(self, kind: str) -> str | None:
+        """Where the limit of that traffic was (core/limit.py); None where that was not judged."""
+        limits = self.summary.get("limit")
+        found = limits.get(kind) if isinstance(limits, Mapping) else None
+        where = found.get("where") if isinstance(found, Mapping) else None
+        return None if where is None else str(where)
+
     def limited(self, kind: str) -> bool:
         """Whether the client was what was measured."""
         client = self.summary.get("client")

@@ -10,8 +10,6 @@ from simulator.core.compare.comparable import NAMED, Couple, OneRun, gpu_of, mat
 from simulator.core.compare.pairing import NOT_INTERLEAVED, ONE_FIRST, Order
 from simulator.core.compare.settings import differences
 from simulator.core.drift import is_drift
-from simulator.core.limit import NONE
-from simulator.core.limit import UNKNOWN as NO_LIMIT
 from simulator.core.run import KINDS
 
 #: with more failed requests than this, percentiles are of the survivors
@@ -71,10 +69,6 @@ def _of_traffic(kind: str, runs: Sequence[OneRun], pairs: Sequence[Couple]) -> I
     ]
     if lost:
         yield f"{who}, failed requests: {_some(lost)}; percentiles are of those that were answered"
-    places = [(run, where) for run, _ in parts if (where := _where(run, kind))]
-    if len({where for _, where in places}) > 1:
-        told_places = _some([f"{run.name} {where}" for run, where in places])
-        yield f"{who}, not the same thing was the limit: {told_places}"
     unknown = [run.name for run, _ in parts if _health(run, kind) == UNKNOWN]
     if unknown:
         yield f"{who}, the client's health is unknown: {_some(unknown)}; whether it was the limit cannot be told"
@@ -94,12 +88,6 @@ def _failed(part: Mapping[str, Any]) -> tuple[int, int] | None:
     requests = part.get("requests") or {}
     failed, sent = requests.get("failed") or 0, requests.get("sent") or 0
     return (failed, sent) if sent and failed / sent > MANY_FAILED else None
-
-
-def _where(run: OneRun, kind: str) -> str | None:
-    found = (run.summary.get("limit") or {}).get(kind) or {}
-    where = found.get("where")
-    return {NONE: "nobody"}.get(where, str(where)) if where not in (None, NO_LIMIT) else None
 
 
 def _health(run: OneRun, kind: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 from simulator.core.compare.comparison import Comparison, Part
 from simulator.core.compare.verdict import Verdict
 from simulator.view.cells import clean
-from simulator.view.diff import words
+from simulator.view.diff import figures, words
 from simulator.view.page import shell
 from simulator.view.page.charts import chart
 from simulator.view.page.text import esc, table
@@ -43,6 +43,7 @@ def _name(runs: Any) -> str:
 def _top(found: Comparison) -> str:
     told = [f"A: {words.side(found.a)}", f"B: {words.side(found.b)}", words.design(found), words.finds(found)]
     notes = [each for each in (words.outlying(found), *found.notes) if each]
+    told += [f"limit of {each}" for each in words.limits(found)]
     lines = "".join(f"<p>{esc(each)}</p>" for each in told if each)
     listed = "".join(f"<li>{esc(each)}</li>" for each in notes)
     return f"<p><strong>{esc(words.headline(found))}</strong></p>{lines}" + (f"<ul>{listed}</ul>" if listed else "")
@@ -52,7 +53,7 @@ def _traffic(found: Comparison, part: Part) -> str:
     rows: list[tuple[str, ...]] = []
     for title, each in words.shown(part, short=False, primary=found.primary):
         rows.append((title.upper(), *[""] * 6))
-        rows += [(row.metric.label + " ◂" * (row is found.primary), *words.cells(row)) for row in each]
+        rows += [(row.metric.label + " ◂" * (row is found.primary), *figures.cells(row)) for row in each]
     against = "".join(f"<p><strong>{esc(each)}</strong></p>" for each in words.against(part))
     legend = f'<p class="quiet">{esc(words.legend(found))}</p>'
     return against + _intervals(found, part) + table(HEADS, rows) + legend

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.core.compare.comparison import Comparison, Part
-from simulator.view.diff import words
+from simulator.view.diff import figures, words
 from simulator.view.format import cell
 
 HEADS = ("", "A", "B", "B/A %", "95 %", "p", "verdict")
@@ -15,7 +15,13 @@ def markdown(found: Comparison) -> str:
         lines += [f"# ⚠ {cell(mark)}", ""]
     lines += [f"**{cell(words.headline(found))}**", ""]
     lines += [f"- A: {cell(words.side(found.a))}", f"- B: {cell(words.side(found.b))}"]
-    told = [words.design(found), words.finds(found), words.outlying(found), *found.notes]
+    told = [
+        words.design(found),
+        words.finds(found),
+        *(f"limit of {each}" for each in words.limits(found)),
+        words.outlying(found),
+        *found.notes,
+    ]
     lines += [f"- {cell(each)}" for each in told if each]
     for part in found.parts:
         lines += ["", *_table(found, part)]
@@ -35,7 +41,7 @@ def _table(found: Comparison, part: Part) -> list[str]:
         lines.append(_line([f"*{title}*", *[""] * 6]))
         for row in rows:
             strong = "**" if row is found.primary else ""
-            cells = [f"{strong}{each}{strong}" if each else "" for each in (row.metric.label, *words.cells(row))]
+            cells = [f"{strong}{each}{strong}" if each else "" for each in (row.metric.label, *figures.cells(row))]
             lines.append(_line(cells))
     return lines
 

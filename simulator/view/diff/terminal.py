@@ -11,7 +11,7 @@ from rich.text import Text
 from simulator.core.compare.comparison import Comparison, Part
 from simulator.core.compare.verdict import Verdict
 from simulator.view.cells import clean
-from simulator.view.diff import words
+from simulator.view.diff import figures, words
 from simulator.view.final import LABEL, Hanging
 
 STYLES = {
@@ -35,6 +35,7 @@ def terminal(found: Comparison, *, short: bool) -> RenderableType:
     parts.append(_line("design", words.design(found)))
     if finds := words.finds(found):
         parts.append(_line("finds", finds))
+    parts += [_line("limit", each) for each in words.limits(found)]
     for part in found.parts:
         parts += [Text(), _table(found, part, short=short), *_refused(found, part)]
     parts += [
@@ -62,7 +63,7 @@ def _table(found: Comparison, part: Part, *, short: bool) -> Table:
         for row in rows:
             first = row is found.primary
             style = STYLES[row.word] if row.word is not None else ""
-            *figures, word = words.cells(row)
+            *figures, word = figures.cells(row)
             label = Text(f"{'>' if first else ' '} {row.metric.label}", style="bold" if first else "")
             grid.add_row(label, *(Text(each) for each in figures), Text(word, style=style))
     return grid

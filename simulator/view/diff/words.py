@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 from simulator.core.compare.comparable import ALLOWABLE, OneRun
@@ -10,11 +11,13 @@ from simulator.core.compare.comparison import Comparison, Part, Row
 from simulator.core.compare.pairing import INTERLEAVED, ONE_FIRST
 from simulator.core.compare.pairs import outliers
 from simulator.core.compare.verdict import Verdict
+from simulator.core.limit import NONE
 from simulator.core.metric import LATENCY, OUTPUT
 from simulator.view.cells import clean
-from simulator.view.format import DASH, digits, measure
+from simulator.view.diff.figures import interval, p_text, share, signed
+from simulator.view.format import DASH, measure
 from simulator.view.identity import emulation, is_emulated, is_random
-from simulator.view.verdict import KINDS
+from simulator.view.verdict import KINDS, WHO
 
 RANDOM = "RANDOM WEIGHTS"
 PAIR_HEADS = ("seed", "A", "B", "A's value", "B's value", "B/A %")
@@ -153,32 +156,26 @@ def design(found: Comparison) -> str:
     return f"{n} pairs by seed{how}" + (f"; order {letters}" if letters else "")
 
 
-def cells(row: Row) -> tuple[str, str, str, str, str, str]:
-    """A, B, change in %, interval, p, verdict; p of the primary metric is the sign flip's, of others Holm's."""
-    unit = "" if row.metric.unit in ("tok/s", "/s", "/h") else row.metric.unit
-    values = [DASH if value is None else measure(value, unit) for value in (row.a, row.b)]
-    if row.found is None:
-        return (values[0], values[1], "", "", "", "")
-    change = signed(row.found.ratio)
-    p = "" if row.word is None else p_text(row.p_adjusted if row.p_adjusted is not None else row.found.p)
-    word = "" if row.word is None else str(row.word)
-    return (values[0], values[1], change, interval(row), p, word)
+def limits(found: Comparison) -> list[str]:
+    """Why not more: what was the limit, "agents: nobody; of B the engine", one line a kind of traffic."""
+    told = []
+    for part in found.parts:
+        sides = [_limit(part.kind, side) for side in zip(*found.pairs, strict=True)]
+        if sides[0] and sides[1]:
+            both = sides[0] if sides[0] == sides[1] else f"of A {sides[0]}, of B {sides[1]}"
+            told.append(f"{title(part)}: {both}" + ("; nothing queues" if sides == [NOBODY, NOBODY] else ""))
+    return told
 
 
-def signed(ratio: float) -> str:
-    """A ratio as per cent of change: +6.8, -12, +0.02, +310; a factor from ten on: x12."""
-    change = 100 * (ratio - 1)
-    if ratio >= 10:
-        return f"x{digits(ratio, 2)}" if ratio < 1e4 else ">x10,000"
-    if abs(change) < 0.05:
-        return "0.0"
-    return f"{change:+.1f}" if abs(change) < 99.5 else f"{change:+.0f}"
+NOBODY = WHO[NONE]
 
 
-def interval(row: Row) -> str:
-    if row.found is None or row.found.low is None or row.found.high is None:
-        return ""
-    return f"{signed(row.found.low)}..{signed(row.found.high)}"
+def _limit(kind: str, runs: Sequence[OneRun]) -> str:
+    """ "the engine", or "nobody (4 runs) and the engine (2)"."""
+    counted = Counter(WHO.get(where, clean(where)) for run in runs if (where := run.limit(kind)))
+    if len(counted) < 2:
+        return "".join(counted)
+    return " and ".join(f"{who} ({n} of {len(runs)})" for who, n in counted.most_common())
 
 
 def each_pair(row: Row) -> list[str]:
@@ -231,20 +228,6 @@ def against(part: Part) -> list[str]:
     """Why no verdict may be drawn from this traffic."""
     told = [clean(each) for each in part.reasons]
     return told + [f"client-limited: {names(part.limited)}"] * bool(part.limited)
-
-
-def share(value: float) -> str:
-    """A share of 1 as 6.8 %, 19.5 %, 310 %."""
-    percent = 100 * value
-    if percent >= 99.5:
-        return f"{percent:,.0f} %"
-    return f"{percent:.1f} %" if percent >= 0.05 or percent == 0 else "less than 0.1 %"
-
-
-def p_text(p: float | None) -> str:
-    if p is None or not math.isfinite(p):
-        return ""
-    return f"{p:.3f}" if p >= 0.001 else "<.001"
 
 
 def shown(part: Part, *, short: bool, primary: Row | None) -> list[tuple[str, list[Row]]]:
