@@ -63,9 +63,9 @@ def _table(found: Comparison, part: Part, *, short: bool) -> Table:
         for row in rows:
             first = row is found.primary
             style = STYLES[row.word] if row.word is not None else ""
-            *figures, word = figures.cells(row)
+            *numbers, word = figures.cells(row)
             label = Text(f"{'>' if first else ' '} {row.metric.label}", style="bold" if first else "")
-            grid.add_row(label, *(Text(each) for each in figures), Text(word, style=style))
+            grid.add_row(label, *(Text(each) for each in numbers), Text(word, style=style))
     return grid
 
 
