@@ -156,8 +156,12 @@ def digest(run: Run, name: str, *, alone: bool) -> OneRun:
         raise UsageError(
             f"{run.path / 'summary.json'} has schema {schema} and this version reads up to {SCHEMA}; upgrade agent-sim"
         )
+    kinds = [kind for kind in KINDS if summary.get(kind) is not None]
+    if not all(isinstance(summary[kind], dict) and isinstance(summary[kind].get("requests"), dict) for kind in kinds):
+        raise UsageError(
+            f"{run.path / 'summary.json'} holds values that no run writes; `sim report {run.path}` makes it again"
+        )
     try:
-        kinds = [kind for kind in KINDS if isinstance(summary.get(kind), dict)]
         work = {kind: delivered(run.requests, kind) for kind in kinds if run.manifest.get("mode") != LIVE}
         samples = {kind: traffic(run.data(), kind) for kind in kinds} if alone else {}
         sure = {kind: within(sample) for kind, sample in samples.items() if sample is not None}

@@ -113,10 +113,13 @@ def whose(kind: str) -> str:
 
 def _sure(found: Comparison, row: Row) -> str:
     assert row.found is not None
-    if row.found.n == 1:
+    if row.found.n == 1 and not found.one_pair:
+        return f"one of {len(found.pairs)} pairs has a value on both sides"
+    if found.one_pair:
         sure = f", within-run 95 % {interval(row)} %" if row.found.low is not None else ""
         return f"one run a side{sure}"
-    told = [f"95 % {interval(row)} %", f"{row.found.n} pairs", f"p {p_text(row.found.p)}"]
+    of = f" of {len(found.pairs)}" * (row.found.n < len(found.pairs))
+    told = [f"95 % {interval(row)} %", f"{row.found.n}{of} pairs", f"p {p_text(row.found.p)}"]
     return ", ".join(told)
 
 
