@@ -10,7 +10,7 @@ from simulator.cli.rungs import Found, find, is_run
 from simulator.core.choice.choice import FIGURES, OUTPUT, choose
 from simulator.core.why.split import split
 from simulator.errors import UsageError
-from simulator.view.compare_traffic import Both, choice_json, choice_sheet, shape_json, shape_sheet
+from simulator.view.compare_traffic import Both, choice_json, choice_sheets, shape_json, shape_sheet
 from simulator.view.identity import EMULATED
 from simulator.view.sheet import Document
 from simulator.view.why import RANDOM, Side, marks
@@ -57,7 +57,7 @@ def _ladder(found: Found, figure: str, outputs: Outputs) -> None:
     choices = {level: choose(rungs, figure) for level, rungs in levels.items()}
     if all(choice.agents is None and choice.synthetic is None for choice in choices.values()):
         raise UsageError(f"{found.name}: no repeat of any rung came to an end, so there is nothing to compare")
-    sheets = tuple(choice_sheet(levels[level], choice, figure) for level, choice in choices.items())
+    sheets = tuple(sheet for level, choice in choices.items() for sheet in choice_sheets(levels[level], choice, figure))
     both = None
     if found.first is not None and (both := _shapes(found.first)) is not None:
         sheets = (*sheets, shape_sheet(both, f"What the two kinds of traffic are, on {found.first.name}"))

@@ -149,26 +149,33 @@ def verdict_sentence(choice: Choice, figure: str) -> str:
             return f"{head} look {price} there than on {mine.rung}{span}; these repeats do not decide it."
 
 
-def choice_sheet(rungs: Sequence[Rung], choice: Choice, figure: str) -> Sheet:
-    """Of one level of load."""
-    head, unit, _ = FIGURE_WORDS[figure]
-    heads = ("rung", "repeats", f"agents {head}", "against best", "synthetic tok/s", "against best")
-    rows = []
-    for rung in rungs:
-        n = f"{len(rung.repeats)}{f' ({rung.failed} failed)' if rung.failed else ''}"
-        mine, theirs = rung.mean(AGENTS, figure), rung.mean(SYNTHETIC, OUTPUT)
-        shown = measure(mine, "s" if unit == "s" else ""), digits(theirs)
-        cells = shown[0], _against(choice.agents, rung.name), shown[1], _against(choice.synthetic, rung.name)
-        rows.append((rung.name, n, *cells))
+def choice_sheets(rungs: Sequence[Rung], choice: Choice, figure: str) -> tuple[Sheet, Sheet]:
+    """Of one level of load: the answer with the agents' table, and the synthetic test's."""
     level = next((rung.level for rung in rungs if rung.level is not None), None)
-    return Sheet(
-        title="Which rung wins for which traffic" + ("" if level is None else f", {level} at once"),
+    at = "" if level is None else f", {level} at once"
+    mine = Sheet(
+        title=f"Which rung wins for which traffic{at}",
         said=(verdict_sentence(choice, figure),),
-        heads=heads,
-        rows=tuple(rows),
+        heads=_heads("agents", figure),
+        rows=_rows(rungs, choice.agents, AGENTS, figure),
         notes=tuple(_notes(rungs, choice)),
         chart=_chart(rungs, figure, f"choice-{level or 0}"),
     )
+    theirs = _rows(rungs, choice.synthetic, SYNTHETIC, OUTPUT)
+    return mine, Sheet(f"The synthetic test{at}", heads=_heads("synthetic", OUTPUT), rows=theirs)
+
+
+def _heads(who: str, figure: str) -> tuple[str, ...]:
+    return ("rung", "repeats", f"{who} {FIGURE_WORDS[figure][0]}", "against best", "95 % interval", "")
+
+
+def _rows(rungs: Sequence[Rung], winner: Winner | None, kind: str, figure: str) -> tuple[tuple[str, ...], ...]:
+    rows = []
+    for rung in rungs:
+        n = f"{len(rung.repeats)}{f' ({rung.failed} failed)' if rung.failed else ''}"
+        value = measure(rung.mean(kind, figure), "s" if FIGURE_WORDS[figure][1] == "s" else "")
+        rows.append((rung.name, n, value, *_against(winner, rung.name)))
+    return tuple(rows)
 
 
 def _chart(rungs: Sequence[Rung], figure: str, name: str) -> str:
@@ -210,18 +217,16 @@ def _chart(rungs: Sequence[Rung], figure: str, name: str) -> str:
     return chart({"data": {"values": values}, "layer": layers, "height": 260}, name, caption)
 
 
-def _against(winner: Winner | None, rung: str) -> str:
-    if winner is None:
-        return DASH
-    if rung == winner.rung:
-        return "best"
+def _against(winner: Winner | None, rung: str) -> tuple[str, str, str]:
+    """Ratio to the best, its interval, and the word for it."""
+    if winner is None or rung == winner.rung:
+        return (DASH if winner is None else "best", "", "")
     found = next((each for each in winner.others if each.rung == rung), None)
     if found is None:
-        return DASH
-    told = f"{100 * (found.ratio.ratio - 1):+.1f} %"
-    if found.ratio.low is not None and found.ratio.high is not None:
-        told += f" ({100 * (found.ratio.low - 1):+.1f} to {100 * (found.ratio.high - 1):+.1f})"
-    return told if found.verdict == Verdict.SUGGESTIVE else f"{told} {found.verdict}"
+        return (DASH, "", "")
+    low, high = found.ratio.low, found.ratio.high
+    interval = "" if low is None or high is None else f"{100 * (low - 1):+.1f} to {100 * (high - 1):+.1f} %"
+    return f"{100 * (found.ratio.ratio - 1):+.1f} %", interval, str(found.verdict)
 
 
 def _notes(rungs: Sequence[Rung], choice: Choice) -> list[str]:
