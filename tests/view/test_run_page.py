@@ -103,6 +103,52 @@ def finished(**fields: Any) -> RunData:
     return run_of(reply(1.0, stream, **fields), sessions=(session("s0000", 0.5, 2.0),))
 
 
+MOVED = """(async () => {
+    const box = document.querySelector('#lanes-agent'), lane = box.querySelector('canvas'), seen = {};
+    const press = (name) => box.querySelector(`button[data-do="${name}"]`).click();
+    const note = async (name) => {
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+        seen[name] = [...lane.dataset.view.split(',').map(Number), lane.toDataURL()];
+    };
+    const at = lane.getBoundingClientRect(), middle = {clientX: at.left + at.width / 2, clientY: at.top + 50};
+    const finger = (kind, x, id = 1) => lane.dispatchEvent(
+        new PointerEvent(kind, {pointerId: id, clientX: at.left + x, clientY: at.top + 50, bubbles: true}));
+    lane.setPointerCapture = () => {};
+    await note('start');
+    press('window'), await note('window');
+    press('in'), await note('in');
+    press('out'), press('out'), press('out'), await note('out');
+    press('in'), press('in'), await note('near');
+    finger('pointerdown', 300), finger('pointermove', 200), finger('pointerup', 200), await note('dragged');
+    lane.dispatchEvent(new WheelEvent('wheel', {deltaY: 50, cancelable: true, ...middle})), await note('scrolled');
+    lane.dispatchEvent(new WheelEvent('wheel', {deltaY: -50, ctrlKey: true, cancelable: true, ...middle}));
+    await note('wheeled');
+    lane.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowLeft'})), await note('left');
+    finger('pointerdown', 300), finger('pointerdown', 400, 2), finger('pointermove', 500, 2), await note('pinched');
+    finger('pointerup', 300), finger('pointerup', 500, 2);
+    lane.dispatchEvent(new KeyboardEvent('keydown', {key: '0'})), await note('all');
+    box.querySelector('button[data-what="3"]').click(), await note('hidden');
+    return seen;
+})()"""
+
+
+@pytest.mark.skipif(chromium() is None, reason="no Chromium on this machine's path")
+def test_lanes_zoom_pan_and_hide(make_run: MakeRun) -> None:
+    run = RunFolder.open(make_run(slots=4, window_s=10, synthetic=0))
+    path = run.path / "report.html"
+    path.write_text(run_page(run.data(), summarise(run.data()), run.manifest), encoding="utf-8")
+    (seen,) = look(path, [View(1280)], MOVED)
+    assert not seen.errors
+    views = {name: (start, end) for name, (start, end, _) in seen.value.items()}
+    span = {name: end - start for name, (start, end) in views.items()}
+    assert views["window"] == tuple(round(edge * 1e3) for edge in run.windows["agent"])
+    assert span["in"] == pytest.approx(span["window"] / 2, abs=2) and views["out"] == views["start"] == views["all"]
+    assert views["dragged"][0] > views["near"][0] and span["dragged"] == pytest.approx(span["near"], abs=2)
+    assert views["scrolled"] == views["dragged"] and span["wheeled"] < span["scrolled"]
+    assert views["left"][0] < views["wheeled"][0] and span["pinched"] == pytest.approx(span["left"] / 2, rel=0.01)
+    assert seen.value["hidden"][2] != seen.value["all"][2] == seen.value["start"][2]
+
+
 NEXT_TO_NOTHING = {
     "nothing": (empty(), "nothing to report"),
     "failed": (run_of(failure(1.0, detail="upstream is gone")), "1 of 1 requests failed"),

@@ -90,6 +90,7 @@
       for (const [lane, t] of d.begins) pen.fillRect(x(t) - 0.5, y(lane) + 1, 1, tall - 2);
       pen.restore();
       canvas.dataset.drawn = d.bars.length / N;
+      canvas.dataset.view = view.map(Math.round);
     };
 
     // A request fills its lane, tools and pauses are slimmer; what is too short to see is left to the zoom.

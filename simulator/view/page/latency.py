@@ -64,7 +64,7 @@ def _spec(name: str, held: Mapping[str, Ecdf], limit_s: float | None) -> dict[st
             },
             "color": {
                 "field": "s", "type": "nominal", "scale": {"domain": names, "range": [f"--{each}" for each in names]},
-                "legend": {"symbolType": "stroke"},
+                "legend": {"symbolType": "stroke"} if len(names) > 1 else None,
             },
             "tooltip": [
                 {"field": "s", "title": "traffic"},
@@ -82,11 +82,15 @@ def _spec(name: str, held: Mapping[str, Ecdf], limit_s: float | None) -> dict[st
 
 
 def _ticks(held: Mapping[str, Ecdf]) -> list[float]:
-    """1, 2 and 5 of each power of ten that the curves span."""
-    low = min(float(curve.x[0]) for curve in held.values())
-    high = max(float(curve.x[-1]) for curve in held.values())
-    powers = range(math.floor(math.log10(max(low, 1e-6))), math.ceil(math.log10(max(high, 1e-6))) + 1)
-    return [float(f"{n}e{power}") for power in powers for n in (1, 2, 5)]
+    """Round numbers that the curves span, of each power of ten the fewest that make three."""
+    low = max(min(float(curve.x[0]) for curve in held.values()), 1e-6)
+    high = max(*(float(curve.x[-1]) for curve in held.values()), low)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
+        found = [float(f"{n}e{power}") for power in powers for n in steps]
+        if sum(low <= each <= high for each in found) >= 3:
+            break
+    return found
 
 
 def context(sample: Traffic | None) -> Part | None:

@@ -105,7 +105,8 @@ def _spec(
     if len(series) > 1 and _uneven([values for _, values in series.values()]):
         scale["type"] = "sqrt"
         title += ", √ scale"
-    short = form if "%" in form else ".2~f" if low is not None else "~s"
+    short = "~%" if "%" in form else ".2~f" if low is not None else "~g"
+    label = f"abs(datum.value) >= 1000 ? format(datum.value, '~s') : format(datum.value, '{short}')"
     x = {
         "field": "t", "type": "quantitative", "scale": {"domain": [seen.edges_s[0], seen.edges_s[-1]], "nice": False},
         "axis": {
@@ -116,7 +117,7 @@ def _spec(
     y = {
         "field": "v", "type": "quantitative", "scale": scale,
         "axis": {
-            "title": title, "tickCount": 4, "labelExpr": f"format(datum.value, '{short}')", "minExtent": 46,
+            "title": title, "tickCount": 4, "labelExpr": label, "minExtent": 46,
         },
     }  # fmt: skip
     colour = {

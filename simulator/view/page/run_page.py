@@ -20,6 +20,8 @@ from simulator.view.page.walls import walls
 from simulator.view.report_md import report
 
 WALL, WARNINGS = "Where a session's wall time goes", "Warnings"
+#: sections whose table is long
+FIGURES = {"Agents beside synthetic traffic", "Figures"}
 #: sections with small tables
 HALVES = {"Sessions", "Tools", "Errors", "Where the limit is", "Client health", "Engine", "Arrivals", WARNINGS}
 #: the bars of report.md's table, which the chart above it makes needless
@@ -48,8 +50,21 @@ def run_page(run: RunData, summary: Mapping[str, Any], manifest: Mapping[str, An
         if heading == WALL:
             lines = next(lines for title, lines in told if title == WALL)
             part = replace(part, html=drawn + rendered([BARS.sub("|", line) for line in lines]))
+        if heading in FIGURES:
+            part = replace(part, html=_halved(next(lines for title, lines in told if title == heading)))
         parts.append(replace(part, half=heading in HALVES))
     return page(title(manifest), parts, note="\n".join(marks(summary, manifest)))
+
+
+def _halved(lines: list[str]) -> str:
+    """A long table as two, side by side where there is room."""
+    rows = [n for n, line in enumerate(lines) if line.startswith("|")]
+    if len(rows) < 8 or rows != list(range(rows[0], rows[-1] + 1)):
+        return rendered(lines)
+    head, cut = rows[0], rows[0] + 2 + (len(rows) - 1) // 2
+    first, second = lines[: rows[0]] + lines[head:cut], lines[head : head + 2] + lines[cut : rows[-1] + 1]
+    rest = rendered(lines[rows[-1] + 1 :])
+    return f'<div class="two"><div>{rendered(first)}</div><div>{rendered(second)}</div></div>{rest}'
 
 
 def _beside(intro: str, warned: Part | None) -> str:
