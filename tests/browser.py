@@ -40,8 +40,8 @@ class View:
 
 @dataclass(slots=True)
 class Seen:
-    """errors: what the console or the page complained of. requests: addresses asked for besides the file itself.
-    value: of the expression. shot: the whole page as PNG, if wanted."""
+    """errors: what the console or the page complained of. requests: addresses asked for besides the file itself, but
+    for those that the page's own policy stopped. value: of the expression. shot: the whole page as PNG, if wanted."""
 
     view: View
     errors: list[str] = field(default_factory=list)
@@ -153,6 +153,7 @@ async def _value(wire: _Wire, session: str, expression: str) -> Any:
 
 
 def _events(events: Sequence[dict[str, Any]], url: str, seen: Seen) -> None:
+    asked: dict[str, str] = {}
     for event in events:
         method, params = event.get("method", ""), event.get("params", {})
         if method == "Runtime.exceptionThrown":
@@ -162,6 +163,7 @@ def _events(events: Sequence[dict[str, Any]], url: str, seen: Seen) -> None:
         elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
             seen.errors.append(params["entry"]["text"])
         elif method == "Network.requestWillBeSent":
-            asked = params["request"]["url"]
-            if asked.split("#")[0] != url and not asked.startswith("data:"):
-                seen.requests.append(asked)
+            asked[params["requestId"]] = params["request"]["url"]
+        elif method == "Network.loadingFailed" and params.get("blockedReason") == "csp":
+            asked.pop(params["requestId"], None)
+    seen.requests += [each for each in asked.values() if each.split("#")[0] != url and not each.startswith("data:")]

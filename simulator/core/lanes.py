@@ -29,7 +29,7 @@ WHAT = (
     "waits for sub-agents",
 )
 #: no more of each are drawn
-LANES, REQUESTS = 128, 5_000
+LANES, THINGS = 128, 8_000
 #: a shorter pause is the client's own work
 PAUSE_S = 0.02
 
@@ -51,22 +51,23 @@ class Lanes:
     until_s: float | None
 
 
-def lanes(sample: Traffic, most_lanes: int = LANES, most_requests: int = REQUESTS) -> Lanes:
-    """Of a run with more than fits, evenly spaced slots with all that they did; of slots that did more than fits, their
-    first part."""
-    slot = sample.every["slot"]
-    names, counts = np.unique(slot, return_counts=True)
+def lanes(sample: Traffic, most_lanes: int = LANES, most: int = THINGS) -> Lanes:
+    """most: requests and tool calls together. Of a run with more than fits, evenly spaced slots with all that they did;
+    of slots that did more than fits, their first part."""
+    requests, tools = sample.every, sample.run.tools
+    if sample.kind != "agent":
+        tools = tools.where(_none(tools))
+    names, counts = np.unique(requests["slot"], return_counts=True)
+    counts = counts + np.array([np.count_nonzero(tools["slot"] == name) for name in names])
     keep = min(len(names), most_lanes)
-    while keep > 1 and counts[_spaced(len(names), keep)].sum() > most_requests:
+    while keep > 1 and counts[_spaced(len(names), keep)].sum() > most:
         keep -= max(1, keep // 10)
     chosen = names[_spaced(len(names), keep)]
-    requests = sample.every.where(np.isin(slot, chosen))
+    requests, tools = (table.where(np.isin(table["slot"], chosen)) for table in (requests, tools))
     until = None
-    if requests.n > most_requests:
-        until = float(np.sort(requests["t_due_s"])[most_requests])
-        requests = requests.where(requests["t_due_s"] < until)
-    tools = sample.run.tools if sample.kind == "agent" else sample.run.tools.where(_none(sample.run.tools))
-    tools = tools.where(np.isin(tools["slot"], chosen) & (tools["t_ready_s"] < (np.inf if until is None else until)))
+    if requests.n + tools.n > most:
+        until = float(np.sort(np.concatenate([requests["t_due_s"], tools["t_ready_s"]]))[most])
+        requests, tools = requests.where(requests["t_due_s"] < until), tools.where(tools["t_ready_s"] < until)
     place, rows = _tracks(requests, tools, [int(each) for each in chosen])
     bars = _request_bars(requests, place) + _tool_bars(tools, place) + _pauses(requests, tools, place)
     return Lanes(rows, sorted(bars, key=lambda bar: bar[2]), requests, tools, len(names), len(chosen), until)

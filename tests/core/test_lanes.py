@@ -72,15 +72,15 @@ def test_sub_agents_have_lanes_below_their_session_and_it_waits_for_them() -> No
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("most_lanes", "most_requests"), [(10, 10_000), (100, 60), (3, 7)])
-def test_of_too_much_whole_lanes_are_kept_then_their_first_part(most_lanes: int, most_requests: int) -> None:
+@pytest.mark.parametrize(("most_lanes", "most"), [(10, 10_000), (100, 60), (3, 7)])
+def test_of_too_much_whole_lanes_are_kept_then_their_first_part(most_lanes: int, most: int) -> None:
     made = [
         reply(n + slot / 100, [(10, 1)], slot=slot, session=f"s{slot}", turn=n) for slot in range(50) for n in range(9)
     ]
     sample = traffic(run_of(*made, tools=[tool(n / 50, n / 50, n / 50 + 0.01, slot=n) for n in range(50)]), "agent")
     assert sample is not None
-    found = lanes(sample, most_lanes, most_requests)
-    assert found.slots == 50 and found.shown <= most_lanes and found.requests.n <= most_requests
+    found = lanes(sample, most_lanes, most)
+    assert found.slots == 50 and found.shown <= most_lanes and found.requests.n + found.tools.n <= most
     assert found.lanes[0] == (0, 0) and (found.shown == 1 or found.lanes[-1] == (49, 0))
     whole = found.requests.n == 9 * found.shown
     assert whole == (found.until_s is None)

@@ -112,6 +112,10 @@ def test_emulation_is_loud_on_every_screen_and_a_real_engine_is_not_called_so() 
         assert first[0].style.bgcolor is not None
     state.manifest = manifest(engine={"kind": "real", "model": "m"})
     assert "EMULATED" not in "".join(printed(state, 80, 24))
+    state.manifest = manifest(engine={"kind": "real", "model": "m", "random_weights": True})
+    for width, height in ((200, 60), (80, 24), (40, 6)):
+        first = frame(state, width=width, height=height, now_s=60.0)[0]
+        assert first[0].text.strip() == "RANDOM WEIGHTS" and first[0].style is not None
 
 
 def test_what_the_header_says() -> None:

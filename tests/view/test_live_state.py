@@ -211,6 +211,8 @@ def test_progress_line() -> None:
     )
     state.manifest = {"engine": {"kind": "real"}}
     assert progress_line(state, 42.0).startswith("00:42 window")
+    state.manifest = {"engine": {"kind": "real", "random_weights": True}}
+    assert progress_line(state, 42.0).startswith("[RANDOM WEIGHTS] 00:42 window")
     assert progress_line(LiveState(), 0.0) == "00:00 setup"
 
 

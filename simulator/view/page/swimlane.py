@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.core.lanes import FAILED, LANES, REQUESTS, TOOL, WHAT, Lanes, lanes
+from simulator.core.lanes import FAILED, LANES, THINGS, TOOL, WHAT, Lanes, lanes
 from simulator.core.latency import ttft_s
 from simulator.core.table import Floats, Table
 from simulator.core.throughput import prompt_tok
@@ -23,8 +23,8 @@ COLOURS = (
 SLIM = (0.12, 0.0, 0.0, 0.0, 0.0, 0.2, 0.18, 0.32, 0.2, 0.25)
 #: kinds that are shown however short they are
 LOUD = (FAILED,)
-#: lanes and requests that are drawn
-MOST = {"agent": (LANES, REQUESTS), "synthetic": (40, 2_000)}
+#: lanes, and requests with tool calls, that are drawn
+MOST = {"agent": (LANES, THINGS), "synthetic": (40, 2_000)}
 ABOUT = {
     "agent": "A lane a place, one session after another (a dark line where one begins); sub-agents at work have lanes "
     "of their own below it.",
@@ -84,7 +84,7 @@ class _Names:
         self._at = {"": 0}
 
     def of(self, text: str) -> int:
-        text = clean(text)[:200]
+        text = clean(text[:240])[:120]
         if text not in self._at:
             self._at[text] = len(self.texts)
             self.texts.append(text)
