@@ -12,6 +12,7 @@ from simulator.view.page import shell
 from simulator.view.page.charts import chart
 from simulator.view.page.text import esc, table
 
+MOST = 100.0
 HEADS = ("metric", "A", "B", "B/A %", "95 %", "p", "verdict")
 COLOURS = {
     Verdict.BETTER: "--ok",
@@ -73,16 +74,22 @@ def _intervals(found: Comparison, part: Part) -> str:
                 {
                     "metric": clean(row.metric.label),
                     "group": title,
-                    "gain": gain,
-                    "low": max(min(edges), -200.0),
-                    "high": min(max(edges), 200.0),
+                    "gain": _held(gain),
+                    "low": _held(min(edges)),
+                    "high": _held(max(edges)),
+                    "told": f"{figures.signed(row.found.ratio)} ({figures.interval(row)}) %",
                     "verdict": str(row.word),
                 }
             )
     if not marks:
         return ""
-    caption = "Change of B against A in per cent, better to the right, with 95 % intervals (held within 200 %)"
+    caption = "B against A in per cent, better to the right, with 95 % intervals; beyond 100 % at the edge"
     return chart(_spec(marks), f"intervals-{part.kind}", caption)
+
+
+def _held(change: float) -> float:
+    """Within the chart: one wild metric must not press all others flat."""
+    return max(-MOST, min(MOST, change))
 
 
 def _spec(marks: list[dict[str, Any]]) -> dict[str, Any]:
@@ -116,7 +123,7 @@ def _spec(marks: list[dict[str, Any]]) -> dict[str, Any]:
                     "y": y,
                     "x": {"field": "gain", "type": "quantitative"},
                     "color": colours,
-                    "tooltip": [{"field": name} for name in ("metric", "gain", "low", "high", "verdict")],
+                    "tooltip": [{"field": name} for name in ("metric", "told", "verdict")],
                 },
             },
         ],
