@@ -51,14 +51,13 @@ def find_settings(named: str, option: str) -> Path:
     path = Path(named)
     if path.suffix in (".yaml", ".yml") or path.exists():
         return path
-    shipped = sorted(p.stem for p in PARAMS_DIR.glob("*.yaml") if "hardware" in read_extended(p))
-    if named not in shipped:
-        near = difflib.get_close_matches(named, shipped, n=1)
-        meant = f"did you mean {near[0]}? " if near else ""
-        raise UsageError(
-            f"{option} {named}: no such engine; {meant}give a settings file, or one of {', '.join(shipped)}"
-        )
-    return PARAMS_DIR / f"{named}.yaml"
+    names = {p.stem for p in PARAMS_DIR.glob("*.yaml")}
+    if named in names and "hardware" in read_extended(PARAMS_DIR / f"{named}.yaml"):
+        return PARAMS_DIR / f"{named}.yaml"
+    shipped = sorted(name for name in names if "hardware" in read_extended(PARAMS_DIR / f"{name}.yaml"))
+    near = difflib.get_close_matches(named, shipped, n=1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    raise UsageError(f"{option} {named}: no such engine; {meant}give a settings file, or one of {', '.join(shipped)}")
 
 
 def load_hardware(path: Path) -> Hardware:

@@ -92,7 +92,7 @@ def load_config(named: str | Path, environ: Mapping[str, str] | None = None) -> 
     if file and not Path(text).exists():
         from simulator.engine.serving.ladder_file import load_ladder  # which reads its rungs with this module
 
-        return load_ladder(find_file(file), environ).rung(rung)
+        return load_ladder(find_file(file), environ, only=rung).rung(rung)
     path = find_file(text)
     if "rungs" in (raw := read_yaml(path)):
         names = [str(each.get("name")) for each in raw["rungs"] if isinstance(each, dict)]

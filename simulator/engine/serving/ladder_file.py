@@ -33,8 +33,9 @@ class Ladder:
         return self.rungs[names.index(name)]
 
 
-def load_ladder(path: Path | str, environ: Mapping[str, str] | None = None) -> Ladder:
-    """Raises UsageError that names the file, the rung and the cure."""
+def load_ladder(path: Path | str, environ: Mapping[str, str] | None = None, only: str | None = None) -> Ladder:
+    """only: the ladder of this rung alone, if it has one of that name. Raises UsageError that names the file, the rung
+    and the cure."""
     path = find_file(str(path))
     raw = read_yaml(path)
     if "rungs" not in raw:
@@ -44,7 +45,8 @@ def load_ladder(path: Path | str, environ: Mapping[str, str] | None = None) -> L
     rungs: list[EngineConfig] = []
     for rung in file.rungs:
         layers[rung.name] = _layer(rung, path, layers)
-        rungs.append(resolved(rung.name, path, layers[rung.name], environ))
+        if only in (None, rung.name) or all(each.name != only for each in file.rungs):
+            rungs.append(resolved(rung.name, path, layers[rung.name], environ))
     return Ladder(path, file.scenario or "", file.why or "", tuple(rungs))
 
 
