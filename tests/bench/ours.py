@@ -8,11 +8,11 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import orjson
-from measure import ROOT, Cost, Server, run
+from measure import ROOT, Cost, run
 
 from simulator.drive.meter import Meter
 from simulator.drive.synthetic import Synthetic, SyntheticShape
@@ -36,21 +36,28 @@ class Outcome:
         return health
 
 
-def sim(server: Server, folder: Path, *, streams: int, requests: int, tok: int, seed: int = 7) -> Outcome:
-    """512 tokens in, `tok` out. Raises RuntimeError with what it printed when it fails."""
+class At(Protocol):
+    @property
+    def url(self) -> str: ...
+
+
+def sim(
+    server: At, folder: Path, *, streams: int, requests: int, tok: int, seed: int = 7, input_tok: int = 512
+) -> Outcome:
+    """`input_tok` tokens in, `tok` out. Raises RuntimeError with what it printed when it fails."""
     shape = {
         "output_tok": tok,
         "concurrency": streams,
         "requests": requests,
         "warmup_requests": WARMUPS,
-        "input_tok": 512,
+        "input_tok": input_tok,
     }
     settings = [f"synthetic.{key}={value}" for key, value in shape.items()]
     command = [sys.executable, "-m", "simulator.cli.main", "run", str(ROOT / "scenarios/512_512.yaml"), "--plain"]
     command += ["--endpoint", server.url, "--out", str(folder), "--seed", str(seed), "--procs", "1"]
     for setting in settings:
         command += ["--set", setting]
-    cost = run(command, 300.0, {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]})
+    cost = run(command, 900.0, {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]})
     if cost.exit_code:
         raise RuntimeError(f"sim run: exit {cost.exit_code}\n{cost.output}")
     lines = (folder / "records.jsonl").read_bytes().splitlines()

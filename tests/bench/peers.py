@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from measure import ROOT, Cost, run
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """512 tokens in, `tok` out, `streams` at once. model, tokenizer: what the peer is to be told."""
+    """`input_tok` tokens in, `tok` out, `streams` at once. model, tokenizer: what the peer is to be told."""
 
     url: str
     model: str
@@ -27,6 +27,7 @@ class Load:
     streams: int
     requests: int
     tok: int
+    input_tok: int = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +44,26 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """program: below the peer's environment. environment: variables that it needs."""
+    """program: below the peer's environment. environment: variables that it needs. at: the program itself, where it is
+    elsewhere."""
 
     name: str
     program: str
     arguments: Callable[[Load, Path], list[str]]
     read: Callable[[Path], Report]
     environment: Mapping[str, str]
+    at: Path | None = None
 
     @property
     def path(self) -> Path:
-        return home() / self.name / "bin" / self.program
+        return self.at or home() / self.name / "bin" / self.program
 
-    def measure(self, load: Load, folder: Path, limit_s: float = 150.0) -> tuple[Cost, Report]:
-        """Raises RuntimeError with the end of what it printed when it fails."""
+    def measure(
+        self, load: Load, folder: Path, limit_s: float = 150.0, extra: Sequence[str] = ()
+    ) -> tuple[Cost, Report]:
+        """extra: further arguments. Raises RuntimeError with the end of what it printed when it fails."""
         folder.mkdir(parents=True)
-        cost = run([str(self.path), *self.arguments(load, folder)], limit_s, self.environment)
+        cost = run([str(self.path), *self.arguments(load, folder), *extra], limit_s, self.environment)
         try:
             if cost.exit_code:
                 raise RuntimeError(f"exit {cost.exit_code}")
@@ -83,7 +88,8 @@ def tokenizer(folder: Path) -> Path:
 def _vllm(load: Load, folder: Path) -> list[str]:
     return [
         *("bench", "serve", "--backend", "openai", "--base-url", load.url, "--model", load.model),
-        *("--tokenizer", str(load.tokenizer), "--dataset-name", "random", "--random-input-len", "512"),
+        *("--tokenizer", str(load.tokenizer), "--dataset-name", "random"),
+        *("--random-input-len", str(load.input_tok)),
         *("--random-output-len", str(load.tok), "--num-prompts", str(load.requests)),
         *("--max-concurrency", str(load.streams), "--ignore-eos", "--temperature", "0", "--disable-tqdm"),
         *("--save-result", "--result-dir", str(folder), "--result-filename", "vllm.json"),
@@ -101,7 +107,7 @@ def _read_vllm(folder: Path) -> Report:
 def _servebench(load: Load, folder: Path) -> list[str]:
     return [
         *("run", "--url", load.url + "/v1", "--model", load.model, "--concurrency", str(load.streams)),
-        *("--num-requests", str(load.requests), "--input-len", "512", "--output-len", str(load.tok)),
+        *("--num-requests", str(load.requests), "--input-len", str(load.input_tok), "--output-len", str(load.tok)),
         *("--csv", str(folder / "levels.csv")),
     ]
 
@@ -117,7 +123,7 @@ def _read_servebench(folder: Path) -> Report:
 def _aiperf(load: Load, folder: Path) -> list[str]:
     return [
         *("profile", "-m", load.model, "--url", load.url, "--endpoint-type", "completions", "--streaming"),
-        *("--concurrency", str(load.streams), "--request-count", str(load.requests), "--isl", "512"),
+        *("--concurrency", str(load.streams), "--request-count", str(load.requests), "--isl", str(load.input_tok)),
         *("--osl", str(load.tok), "--tokenizer", str(load.tokenizer), "--artifact-dir", str(folder), "--ui", "none"),
         *("--use-server-token-count", "--extra-inputs", "ignore_eos:true"),
     ]
@@ -138,7 +144,7 @@ def _guidellm(load: Load, folder: Path) -> list[str]:
         *("--profile", f"kind=concurrent,streams={load.streams}"),
         *("--constraint", f"kind=max_requests,count={load.requests}"),
         *("--tokenizer", f"kind=huggingface_auto,model={load.tokenizer}"),
-        *("--data", f"kind=synthetic_text,prompt_tokens=512,output_tokens={load.tok}"),
+        *("--data", f"kind=synthetic_text,prompt_tokens={load.input_tok},output_tokens={load.tok}"),
         *("--output", f"kind=json,path={folder / 'guidellm.json'}", "--disable-console"),
     ]
 

@@ -1,0 +1,177 @@
+"""Our synthetic traffic against `vllm bench serve`: one server life, alternating pairs of runs, the same requests.
+
+    python tests/engine/real/bench_stranger.py                       # CPU build, tiny hybrid, bound 5 %
+    python tests/engine/real/bench_stranger.py --endpoint http://127.0.0.1:8000 --tokenizer MODEL --bound 0.02 \\
+        --input 512 --output 512 --streams 256 --requests 768        # on a GPU host, with a server that runs
+
+Prints a line a pair and the ratio ours / theirs with its 95 % interval, of output tokens a second (both over the whole
+run) and of TTFT p50 (both from the call: theirs has no other). Exit code 0: both tools agree on tokens a second within
+the bound; 1: they do not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+sys.path += [str(ROOT), str(ROOT / "tests" / "bench")]
+
+import ours
+import peers
+import served
+
+from simulator.core.compare.pairs import PairedRatio, ratio_of_pairs
+
+#: a first pair that nobody counts: kernels, caches and connections of both
+FIRST_SEED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a tool says of one run. prompt_tok: mean a request."""
+
+    tok_s: float
+    ttft_p50_ms: float
+    tpot_mean_ms: float
+    prompt_tok: float
+    requests: int
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    url: str
+
+
+def theirs(vllm: Path, load: peers.Load, folder: Path, seed: int) -> Figures:
+    """`vllm bench serve`; prompts are random, other ones for every seed."""
+    forget(load.url)
+    peer = replace(next(p for p in peers.PEERS if p.name == "vllm"), at=vllm)
+    extra = ["--seed", str(seed), "--num-warmups", str(ours.WARMUPS), "--save-detailed"]
+    peer.measure(load, folder, 600.0, extra)
+    told = json.loads((folder / "vllm.json").read_text())
+    return Figures(
+        told["output_throughput"], told["median_ttft_ms"], told["mean_tpot_ms"],
+        told["total_input_tokens"] / told["completed"], told["completed"],
+    )  # fmt: skip
+
+
+def our_own(load: peers.Load, folder: Path, seed: int) -> Figures:
+    """`sim run scenarios/512_512.yaml`; it drops the server's caches itself."""
+    outcome = ours.sim(
+        At(load.url), folder, streams=load.streams, requests=load.requests, tok=load.tok, seed=seed,
+        input_tok=load.input_tok,
+    )  # fmt: skip
+    good = [r for r in outcome.requests if r["outcome"] == "ok"]
+    told = outcome.summary["synthetic"]
+    return Figures(
+        told["output_tok_s_whole_run"],
+        1e3 * statistics.median(r["t_first_s"] - r["t_call_s"] for r in good),
+        1e3 * told["tpot_s"]["mean"],
+        statistics.fmean(r["prompt_tok"] for r in good),
+        len(good),
+    )
+
+
+def forget(url: str) -> None:
+    """Drops the server's prefix cache where it lets us (VLLM_SERVER_DEV_MODE=1)."""
+    with contextlib.suppress(OSError):
+        urllib.request.urlopen(urllib.request.Request(f"{url}/reset_prefix_cache", method="POST"), timeout=30).close()
+
+
+def compare(vllm: Path, load: peers.Load, pairs: int, folder: Path) -> tuple[list[Figures], list[Figures]]:
+    """(theirs, ours), a run each a pair, in the order theirs-ours, ours-theirs, ..."""
+    found: tuple[list[Figures], list[Figures]] = ([], [])
+    for pair in range(-1, pairs):
+        seed, at = FIRST_SEED + pair, folder / str(pair)
+        ran: dict[str, Figures] = {}
+        for tool in ("theirs", "ours") if pair % 2 else ("ours", "theirs"):
+            if tool == "theirs":
+                ran[tool] = theirs(vllm, load, at / tool, seed)
+            else:
+                ran[tool] = our_own(load, at / tool, seed)
+        say(f"pair {pair}" if pair >= 0 else "not counted", ran["theirs"], ran["ours"])
+        if pair >= 0:
+            found[0].append(ran["theirs"])
+            found[1].append(ran["ours"])
+    return found
+
+
+def say(name: str, them: Figures, us: Figures) -> None:
+    def line(f: Figures) -> str:
+        return f"{f.tok_s:9,.1f} tok/s  TTFT p50 {f.ttft_p50_ms:8.1f} ms  TPOT {f.tpot_mean_ms:6.2f} ms"
+
+    counts = f"{them.requests}/{us.requests} requests, prompts {them.prompt_tok:.1f}/{us.prompt_tok:.1f}"
+    print(f"{name:12} vllm bench {line(them)}   sim {line(us)}   {counts}", flush=True)
+
+
+def verdict(name: str, found: PairedRatio, bound: float | None) -> bool:
+    assert found.low is not None and found.high is not None, "two pairs at least"
+    text = f"{name}: ours / theirs {found.ratio:.4f}, 95 % {found.low:.4f} to {found.high:.4f}, {found.n} pairs"
+    if bound is None:
+        print(text)
+        return True
+    inside = 1 - bound <= found.low and found.high <= 1 + bound
+    print(f"{text}: {'inside' if inside else 'OUTSIDE'} +-{100 * bound:g} %")
+    return inside
+
+
+@contextlib.contextmanager
+def server(asked: argparse.Namespace, vllm: Path, folder: Path) -> Iterator[tuple[str, str, Path]]:
+    """(address, model, tokenizer): the one that was named, or the tiny hybrid."""
+    if asked.endpoint:
+        url = asked.endpoint.rstrip("/").removesuffix("/v1")
+        with urllib.request.urlopen(f"{url}/v1/models", timeout=30) as answer:
+            model = asked.model or json.load(answer)["data"][0]["id"]
+        yield url, model, asked.tokenizer
+        return
+    model = folder / "tiny-hybrid"
+    subprocess.run([vllm.with_name("python"), HERE / "tiny_model.py", model], check=True)
+    with served.serving(vllm.parents[1], model, folder / "vllm.log", *served.RANDOM_WEIGHTS) as life:
+        yield life.url, life.model, model
+
+
+def main() -> int:
+    venv = Path(os.environ.get("ENGINE_VENV") or ROOT / ".venv-engine")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--endpoint", help="a running vLLM; left out, the tiny hybrid is served on the CPU")
+    parser.add_argument("--model", help="its name; by default the first that it serves")
+    parser.add_argument("--tokenizer", type=Path, help="the model's folder, for `vllm bench serve`")
+    parser.add_argument("--vllm", type=Path, default=venv / "bin" / "vllm", help="the program")
+    for name, default in (("input", 128), ("output", 128), ("streams", 16), ("requests", 128), ("pairs", 5)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--bound", type=float, default=0.05)
+    parser.add_argument("--out", type=Path, help="keep the run folders and `vllm bench serve`'s results there")
+    asked = parser.parse_args()
+    if asked.endpoint and not asked.tokenizer:
+        parser.error("--endpoint needs --tokenizer, the folder of the model that is served")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = asked.out or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        vllm = asked.vllm.absolute()
+        with server(asked, vllm, folder) as (url, model, tokenizer):
+            load = peers.Load(url, model, tokenizer, asked.streams, asked.requests, asked.output, asked.input)
+            them, us = compare(vllm, load, asked.pairs, folder)
+
+    def ratio(key: str) -> PairedRatio:
+        return ratio_of_pairs([getattr(f, key) for f in them], [getattr(f, key) for f in us])
+
+    agree = verdict("output tok/s", ratio("tok_s"), asked.bound)
+    verdict("TTFT p50, from the call", ratio("ttft_p50_ms"), None)
+    verdict("TPOT mean", ratio("tpot_mean_ms"), None)
+    return 0 if agree else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
