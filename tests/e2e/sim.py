@@ -56,10 +56,10 @@ class Sim:
             start_new_session=True,
         )
 
-    def run(self, *arguments: str | Path, **extra: str) -> tuple[int, str]:
+    def run(self, *arguments: str | Path, limit_s: float = 110.0, **extra: str) -> tuple[int, str]:
         """(exit code, everything it printed)."""
         process = self.start(*arguments, **extra)
-        output, _ = process.communicate(timeout=110)
+        output, _ = process.communicate(timeout=limit_s)
         return process.returncode, output
 
 

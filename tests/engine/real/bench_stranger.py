@@ -28,13 +28,13 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path += [str(ROOT), str(ROOT / "tests" / "bench")]
 
-import ours
-import peers
-import served
+import ours  # noqa: E402
+import peers  # noqa: E402
+import served  # noqa: E402
 
-from simulator.core.compare.pairs import PairedRatio, ratio_of_pairs
+from simulator.core.compare.pairs import PairedRatio, ratio_of_pairs  # noqa: E402
 
-#: a first pair that nobody counts: kernels, caches and connections of both
+#: of the first pair that counts; the one before it warms up kernels and connections of both
 FIRST_SEED = 100
 
 
@@ -138,7 +138,8 @@ def server(asked: argparse.Namespace, vllm: Path, folder: Path) -> Iterator[tupl
         return
     model = folder / "tiny-hybrid"
     subprocess.run([vllm.with_name("python"), HERE / "tiny_model.py", model], check=True)
-    with served.serving(vllm.parents[1], model, folder / "vllm.log", *served.RANDOM_WEIGHTS) as life:
+    config = served.config_file(folder / "tiny_hybrid.yaml", vllm.parents[1], model, served.RANDOM_WEIGHTS)
+    with served.serving(config, model.name) as life:
         yield life.url, life.model, model
 
 

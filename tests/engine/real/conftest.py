@@ -71,8 +71,15 @@ def _make(venv: Path, script: str, folder: Path) -> None:
     assert done.returncode == 0, done.stderr[-2_000:]
 
 
+@pytest.fixture(scope="session")
+def hybrid_config(venv: Path, tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The configuration that serves the hybrid, for `sim run --engine` and `sim serve`."""
+    path = tmp_path_factory.mktemp("config") / "tiny_hybrid.yaml"
+    return served.config_file(path, venv, tiny, served.RANDOM_WEIGHTS)
+
+
 @pytest.fixture(scope="module")
-def hybrid(venv: Path, tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[served.Server]:
+def hybrid(hybrid_config: Path, tiny: Path) -> Iterator[served.Server]:
     """The hybrid, served; one life for a whole file."""
-    with served.serving(venv, tiny, tmp_path_factory.mktemp("log") / "vllm.log", *served.RANDOM_WEIGHTS) as server:
+    with served.serving(hybrid_config, tiny.name) as server:
         yield server

@@ -1,101 +1,116 @@
-"""A real vLLM as a process of its own, for tests: started, waited for, and ended."""
+"""A real vLLM for tests: its configuration, and `sim serve` with it as a process of its own."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import re
 import signal
-import socket
 import subprocess
+import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-START_LIMIT_S = 240.0
-STOP_LIMIT_S = 20.0
+import psutil
+
+ROOT = Path(__file__).resolve().parents[3]
+START_LIMIT_S, STOP_LIMIT_S = 300.0, 90.0
 ENVIRONMENT = {
-    "HF_HUB_OFFLINE": "1",
-    "VLLM_NO_USAGE_STATS": "1",
-    "VLLM_SERVER_DEV_MODE": "1",  # /reset_prefix_cache
-    "VLLM_CPU_KVCACHE_SPACE": "1",  # GiB
-    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # on two cores, tokens of an engine process of its own come in clumps
-    "OMP_NUM_THREADS": "1",
+    "HF_HUB_OFFLINE": 1,
+    "VLLM_NO_USAGE_STATS": 1,
+    "VLLM_SERVER_DEV_MODE": 1,  # /reset_prefix_cache
+    "VLLM_CPU_KVCACHE_SPACE": 1,  # GiB
+    "VLLM_ENABLE_V1_MULTIPROCESSING": 0,  # on two cores, tokens of an engine process of its own come in clumps
+    "OMP_NUM_THREADS": 1,
 }
-ARGUMENTS = (
-    "--host", "127.0.0.1", "--max-model-len", "65536", "--max-num-seqs", "32", "--enforce-eager",
-    "--enable-prefix-caching", "--enable-prompt-tokens-details",
-    "--enable-auto-tool-choice", "--tool-call-parser", "hermes",
-)  # fmt: skip
-RANDOM_WEIGHTS = ("--load-format", "dummy")
+ARGUMENTS = {
+    "max-model-len": 65_536,
+    "max-num-seqs": 32,
+    "enforce-eager": True,
+    "enable-prefix-caching": True,
+    "enable-prompt-tokens-details": True,
+    "enable-auto-tool-choice": True,
+    "tool-call-parser": "hermes",
+}
+RANDOM_WEIGHTS = {"load-format": "dummy"}
+
+
+def config_file(
+    path: Path, venv: Path, model: Path, args: Mapping[str, Any], env: Mapping[str, Any] | None = None
+) -> Path:
+    """Writes an engine's configuration: the vLLM of `venv` serving the model's folder under the folder's name. args,
+    env: beside what all of them have."""
+    content = {
+        "engine": "vllm",
+        "command": f"{venv / 'bin' / 'vllm'} serve",
+        "model": {"path": str(model)},
+        "args": {**ARGUMENTS, **args},
+        "env": {**ENVIRONMENT, **(env or {})},
+        "ready_limit_s": START_LIMIT_S,
+    }
+    path.write_text(json.dumps(content, indent=1))  # which is YAML too
+    return path
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """url: without /v1. process: leader of a process group of its own."""
+    """url: without /v1. pid: of the engine itself. said: what `sim serve` printed when it was up."""
 
     url: str
     model: str
+    pid: int
     log: Path
-    process: subprocess.Popen[bytes]
-
-    def kill(self) -> None:
-        """As the kernel does when memory runs out: at once, the whole group."""
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(STOP_LIMIT_S)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def start(
-    venv: Path, folder: Path, log: Path, *extra: str, port: int, environment: Mapping[str, str] | None = None
-) -> subprocess.Popen[bytes]:
-    """`vllm serve FOLDER` under the folder's name; what it prints goes to `log`."""
-    command = [str(venv / "bin" / "vllm"), "serve", str(folder), "--served-model-name", folder.name]
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("VLLM_", "PYTHON", "OPENAI"))}
-    with log.open("wb") as out:
-        return subprocess.Popen(
-            [*command, "--port", str(port), *ARGUMENTS, *extra],
-            env={**kept, **ENVIRONMENT, **(environment or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+    said: str
 
 
 @contextlib.contextmanager
-def serving(venv: Path, folder: Path, log: Path, *extra: str) -> Iterator[Server]:
-    """A server that answers. Raises RuntimeError with the end of its log when it does not come up."""
-    port = free_port()
-    process = start(venv, folder, log, *extra, port=port)
-    server = Server(f"http://127.0.0.1:{port}", folder.name, log, process)
+def serving(config: Path, model: str) -> Iterator[Server]:
+    """`sim serve`, until it answers and to its end. Raises RuntimeError with what it printed when it does not come
+    up."""
+    log = config.with_suffix(".log")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "simulator.cli.main", "serve", str(config), "--log", str(log)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
     try:
-        _wait_until_it_answers(server)
-        yield server
+        said = ""
+        for line in process.stdout:
+            said += line
+            if line.startswith("Ctrl-C"):
+                break
+        up = re.search(r" at (http://\S+)/v1 after .*\n  process (\d+):", said)
+        if up is None:
+            raise RuntimeError(said)
+        yield Server(up[1], model, int(up[2]), log, said)
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
+        process.send_signal(signal.SIGTERM)
         try:
-            process.wait(STOP_LIMIT_S)
+            process.communicate(timeout=STOP_LIMIT_S)
         except subprocess.TimeoutExpired:
-            server.kill()
+            process.kill()
+            process.communicate()
 
 
-def _wait_until_it_answers(server: Server) -> None:
-    deadline = time.monotonic() + START_LIMIT_S
-    while time.monotonic() < deadline and server.process.poll() is None:
-        with contextlib.suppress(OSError, urllib.error.URLError):
-            if urllib.request.urlopen(f"{server.url}/health", timeout=5).status == 200:
-                return
-        time.sleep(0.2)
-    ended = server.process.poll()
-    said = " | ".join(server.log.read_text(errors="replace").strip().splitlines()[-8:])
-    raise RuntimeError(f"vLLM {'did not answer' if ended is None else f'ended with {ended}'}: {said[-1500:]}")
+def kill(pid: int) -> None:
+    """As the kernel does when memory runs out: at once, the engine and what it started."""
+    engine = psutil.Process(pid)
+    for each in (engine, *engine.children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            each.kill()
+
+
+def gone(pid: int, limit_s: float = 20.0) -> bool:
+    deadline = time.monotonic() + limit_s
+    while psutil.pid_exists(pid) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return not psutil.pid_exists(pid)

@@ -7,17 +7,16 @@ import time
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import orjson
 import pytest
-from served import Server
+from served import Server, gone, kill
 from sim import Sim, wait_for
 from small_task import recorded, spec
 
 from simulator.core.plan import SessionPlan, Turn
 from simulator.core.stream import Reading, read_stream
 from simulator.drive.endpoint import Endpoint
-from simulator.engine.scrape import NAMES, scrape
+from simulator.engine.scrape import NAMES
 from simulator.store.folder import RunFolder
 
 SCENARIO = """\
@@ -52,12 +51,12 @@ def sim(tmp_path: Path, cache: Path) -> Sim:
 
 
 @pytest.fixture(scope="module")
-def finished(hybrid: Server, cache: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """One run to its end: (its folder, what it printed)."""
+def finished(hybrid_config: Path, cache: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """One run to its end, its engine started and stopped by it: (its folder, what it printed)."""
     sim = Sim(tmp_path_factory.mktemp("finished"), cache)
-    process = sim.start("run", sim.scenario(SCENARIO), "--endpoint", hybrid.url, "--out", "out", "--plain")
-    said, _ = process.communicate(timeout=400)
-    assert process.returncode == 0, said
+    asked = ("run", sim.scenario(SCENARIO), "--engine", hybrid_config, "--out", "out", "--plain")
+    code, said = sim.run(*asked, limit_s=400)
+    assert code == 0, said
     return sim.folder / "out", said
 
 
@@ -77,15 +76,18 @@ def test_every_request_is_answered_to_the_token(finished: tuple[Path, str]) -> N
     assert len(tools) == 18 and all(tool["matched"] for tool in tools)
 
 
-def test_the_run_says_that_the_engine_is_real(finished: tuple[Path, str], hybrid: Server) -> None:
+def test_the_run_says_what_the_engine_is(finished: tuple[Path, str], tiny: Path) -> None:
     folder, said = finished
-    run = RunFolder.open(folder)
-    engine = run.manifest["engine"]
-    assert (engine["kind"], engine["emulated"], engine["model"]) == ("real", False, hybrid.model)
+    engine = RunFolder.open(folder).manifest["engine"]
+    assert (engine["kind"], engine["config"], engine["model"]) == ("real", "tiny_hybrid", tiny.name)
     assert engine["version"] and engine["cache_config"]["enable_prefix_caching"] == "True"
-    assert "EMULATED" not in said + (folder / "report.md").read_text()
+    assert "--enable-prefix-caching" in engine["argv"] and engine["env"]["OMP_NUM_THREADS"] == "1"
+    report = (folder / "report.md").read_text()
+    assert engine["random_weights"] and "RANDOM WEIGHTS" in said and "random weights" in report.lower()
+    assert "EMULATED" not in said + report
     first, last = engine["prompt_ids"]
     assert first < last < 8_192, "random prompts are made of what this vocabulary has"
+    assert gone(engine["pid"]), "the run stops what it started"
 
 
 def test_later_turns_find_earlier_ones_in_the_cache(finished: tuple[Path, str]) -> None:
@@ -97,15 +99,12 @@ def test_later_turns_find_earlier_ones_in_the_cache(finished: tuple[Path, str]) 
     assert shares["later_turns"] > 0.5 > shares["first_turns"]
 
 
-async def test_the_scraper_finds_every_name(hybrid: Server, finished: tuple[Path, str]) -> None:
-    async with aiohttp.ClientSession() as session:
-        told = await scrape(session, f"{hybrid.url}/metrics")
-    found = {name.removesuffix("_sum").removesuffix("_count") for name in told}
-    assert {name for name in NAMES if not name.startswith(NOT_HERE)} == found
+def test_the_scraper_finds_every_name(finished: tuple[Path, str]) -> None:
     samples = [orjson.loads(line) for line in (finished[0] / "engine.jsonl").read_bytes().splitlines()]
     assert samples and not any(sample["error"] for sample in samples)
-    summary = RunFolder.open(finished[0]).summary or {}
-    assert summary["engine"]["agent"]["running_mean"] > 0
+    found = {name.removesuffix("_sum").removesuffix("_count") for name in samples[-1]["values"]}
+    assert {name for name in NAMES if not name.startswith(NOT_HERE)} == found
+    assert (RunFolder.open(finished[0]).summary or {})["engine"]["agent"]["running_mean"] > 0
 
 
 def test_the_engine_counted_what_the_records_say(finished: tuple[Path, str]) -> None:
@@ -160,18 +159,17 @@ async def test_the_server_s_parser_gives_back_the_recorded_call(profile: str, hy
         assert reading.finish == "tool_calls" and len(reading.times_s) > 5, "in pieces, as it is made"
 
 
-def test_a_server_that_is_killed_ends_the_run_in_one_sentence(hybrid: Server, sim: Sim) -> None:
-    """Last in this file: it takes the server with it."""
+def test_an_engine_that_is_killed_ends_the_run_in_one_sentence(hybrid_config: Path, sim: Sim) -> None:
     endless = SCENARIO.replace("refill: false\nmax_turns: 3", "refill: true\nwindow_s: 200")
-    process = sim.start("run", sim.scenario(endless), "--endpoint", hybrid.url, "--out", "out", "--plain")
-    wait_for(sim.folder / "out" / "records.jsonl", 6, limit_s=200)
-    hybrid.kill()
+    process = sim.start("run", sim.scenario(endless), "--engine", hybrid_config, "--out", "out", "--plain")
+    out = sim.folder / "out"
+    wait_for(out / "records.jsonl", 6, limit_s=300)
+    kill(orjson.loads((out / "manifest.json").read_bytes())["engine"]["pid"])
     said, _ = process.communicate(timeout=100)
     assert process.returncode == 3, said
     last = said.strip().splitlines()[-1]
-    assert last.startswith("sim: ") and "stopped taking connections; out holds what came before" in last, said
+    assert last.startswith("sim: ") and "SIGKILL" in last and "out holds what came before" in last, said
     assert "Traceback" not in said
-    before = {r["outcome"] for r in agents(sim.folder / "out")}
-    assert {"ok", "failed"} <= before, "what was answered stays, and what was open is said to have failed"
+    assert {"ok", "failed"} <= {r["outcome"] for r in agents(out)}, "what was answered stays, what was open failed"
     code, again = sim.run("report", "out")
     assert code == 0 and "tok/s" in again, again

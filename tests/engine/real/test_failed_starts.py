@@ -1,0 +1,59 @@
+"""A real vLLM that does not start: one sentence with the cause, nothing left behind."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+import served
+from sim import Sim, none_left
+
+
+@pytest.fixture
+def sim(tmp_path: Path) -> Sim:
+    return Sim(tmp_path, tmp_path / "cache")
+
+
+SCENARIO = "name: short\nsynthetic: {input_tok: 64, output_tok: 8, concurrency: 2, requests: 4, warmup_requests: 0}\n"
+
+
+def refused(sim: Sim, config: Path, *codes: int) -> str:
+    """The one sentence of a `sim run` whose engine does not start."""
+    mark = str(sim.folder)
+    asked = ("run", sim.scenario(SCENARIO), "--engine", config, "--out", "out", "--plain")
+    ended, said = sim.run(*asked, limit_s=400, MARK=mark)
+    assert ended in codes and "Traceback" not in said, said
+    assert none_left(mark)
+    last = said.strip().splitlines()[-1]
+    assert last.startswith("sim: "), said
+    return last
+
+
+def test_a_flag_that_this_vllm_has_not(sim: Sim, venv: Path, tiny: Path) -> None:
+    flags = {**served.RANDOM_WEIGHTS, "enable-prefix-cachign": True}
+    said = refused(sim, served.config_file(sim.folder / "typo.yaml", venv, tiny, flags), 2, 3)
+    assert "enable-prefix-cachign" in said
+
+
+def test_a_model_without_a_tokenizer(sim: Sim, venv: Path, tiny: Path) -> None:
+    bare = sim.folder / "bare"
+    bare.mkdir()
+    shutil.copy(tiny / "config.json", bare)
+    said = refused(sim, served.config_file(sim.folder / "bare.yaml", venv, bare, served.RANDOM_WEIGHTS), 3)
+    assert "the model has no tokenizer that can be loaded" in said
+
+
+def test_a_model_that_is_not_there(sim: Sim, venv: Path) -> None:
+    nowhere = sim.folder / "nowhere"
+    said = refused(sim, served.config_file(sim.folder / "nowhere.yaml", venv, nowhere, {}), 3)
+    assert "the model is not where `model.path` says" in said
+
+
+def test_a_port_in_use(sim: Sim, venv: Path, tiny: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        config = served.config_file(sim.folder / "tiny.yaml", venv, tiny, served.RANDOM_WEIGHTS)
+        code, said = sim.run("serve", config, "--port", str(port))
+    assert code == 2 and f"port {port} is in use by process " in said and "Traceback" not in said, said
