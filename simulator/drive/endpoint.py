@@ -1,9 +1,9 @@
 """The one place where bytes meet the network.
 
-The `openai` package says what is sent: URL and headers of a path are asked from it once, as it would send them. What
-carries them is aiohttp, the package's own transport, read raw. Going through the package for every request costs a
-millisecond each (options, models, httpx objects; `make bench` prints both), which at a burst of 256 is a quarter of a
-second in which the client keeps the engine waiting.
+The `openai` package says what is sent (drive/sdk.py): URL and headers of a path, as it would send them. What carries
+them is aiohttp, the package's own transport, read raw. Going through the package for every request costs a millisecond
+each (options, models, httpx objects; `make bench` prints both), which at a burst of 256 is a quarter of a second in
+which the client keeps the engine waiting.
 
 Clock readings are taken here and in drive/wire.py, nowhere else. t_sent comes from aiohttp's tracing, when the last
 piece of the body is handed to the socket; each arrival is stamped where the socket is read and nothing is parsed before
@@ -22,10 +22,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
-import httpx2
-import openai
 from aiohttp.http import HttpProcessingError
-from yarl import URL
 
 from simulator.core.unframe import Unframer
 from simulator.drive.wire import OnRead, StampingHandler, Watch
@@ -37,8 +34,6 @@ CONNECT_S = 30.0
 KEEP_IDLE_S = 4.0
 #: a request may take so many times `timeout_s` in all, however well its server keeps the silence short
 TOTAL_TIMES = 4
-#: aiohttp's to set, from the connection and the body
-_SET_BELOW = {"host", "content-length"}
 
 
 @dataclass(slots=True)
@@ -90,16 +85,6 @@ class _Response(aiohttp.ClientResponse):
         return await super().start(connection)
 
 
-class _Ask(httpx2.AsyncBaseTransport):
-    """Takes what the SDK would send; nothing leaves the process."""
-
-    request: httpx2.Request | None = None
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        self.request = request
-        return httpx2.Response(200, json={})
-
-
 class Endpoint:
     """An OpenAI-compatible server. base_url ends in /v1. api_key never appears in an attribute that gets printed.
 
@@ -112,15 +97,10 @@ class Endpoint:
         self._timeout_s = timeout_s
         self._timeouts = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=timeout_s)
         self._session: aiohttp.ClientSession | None = None
-        self._heads: dict[str, tuple[URL, dict[str, str]]] = {}
-        self._ask = _Ask()
-        self._sdk = openai.AsyncOpenAI(
-            base_url=self.base_url,
-            api_key=api_key,
-            max_retries=0,
-            timeout=httpx2.Timeout(timeout_s, connect=CONNECT_S, pool=None),
-            http_client=httpx2.AsyncClient(transport=self._ask),
-        )
+        # half a second to import, which a command that comes to nothing has not
+        from simulator.drive.sdk import Sdk
+
+        self._sdk = Sdk(self.base_url, api_key, timeout_s, CONNECT_S)
 
     def _new_session(self) -> aiohttp.ClientSession:
         trace = aiohttp.TraceConfig()
@@ -149,17 +129,6 @@ class Endpoint:
         if self._session is None:
             self._session = self._new_session()
         return self._session
-
-    async def _head(self, path: str) -> tuple[URL, dict[str, str]]:
-        """Address and headers as the SDK sends them."""
-        head = self._heads.get(path)
-        if head is None:
-            await self._sdk.post(path, cast_to=object, content=b"{}", options={"headers": _JSON})
-            asked = self._ask.request
-            assert asked is not None
-            kept = {name: value for name, value in asked.headers.items() if name.lower() not in _SET_BELOW}
-            head = self._heads[path] = (URL(str(asked.url), encoded=True), kept)
-        return head
 
     async def post(
         self, path: str, body: bytes, on_read: OnRead | None = None, exchange: Exchange | None = None
@@ -196,7 +165,7 @@ class Endpoint:
         return exchange
 
     async def _exchange(self, path: str, body: bytes, exchange: Exchange, watch: Watch) -> None:
-        url, headers = await self._head(path)
+        url, headers = await self._sdk.head(path)
         response = await self.session.post(
             url,
             data=body,
@@ -241,9 +210,6 @@ class Endpoint:
         await self._sdk.close()
         if self._session is not None and not self._session.closed:
             await self._session.close()
-
-
-_JSON = {"Content-Type": "application/json"}
 
 
 def _retry_after(headers: Any) -> float | None:

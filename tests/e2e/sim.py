@@ -10,6 +10,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import orjson
+
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIO = """\
 name: small
@@ -61,6 +63,10 @@ class Sim:
         process = self.start(*arguments, **extra)
         output, _ = process.communicate(timeout=limit_s)
         return process.returncode, output
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    return [orjson.loads(line) for line in path.read_bytes().splitlines()]
 
 
 def wait_for(path: Path, at_least: int = 1, limit_s: float = 100.0) -> None:

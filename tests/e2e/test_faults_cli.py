@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import orjson
 import pytest
@@ -16,11 +15,6 @@ rules:
   - {kind: unavailable, of: chat, at: [4], retry_after_s: 0.2}
   - {kind: death, of: chat, at: [14]}
 """
-
-
-@pytest.fixture
-def sim(tmp_path: Path) -> Sim:
-    return Sim(tmp_path, tmp_path / "cache")
 
 
 def test_faults_reach_the_engine_and_its_death_ends_the_run(sim: Sim) -> None:

@@ -12,26 +12,12 @@ from pathlib import Path
 import numpy as np
 import orjson
 import pytest
-from sim import ENDLESS, Sim, descendants, interrupt, none_left, wait_for
+from sim import ENDLESS, Sim, descendants, interrupt, lines, none_left, wait_for
 
 from simulator.core.summary import summarise
 from simulator.store.folder import RunFolder
 from simulator.view.feed import Feed
 from simulator.view.state import LiveState
-
-
-def lines(path: Path) -> list[dict[str, object]]:
-    return [orjson.loads(line) for line in path.read_bytes().splitlines()]
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture
-def sim(tmp_path: Path, cache: Path) -> Sim:
-    return Sim(tmp_path, cache)
 
 
 @pytest.fixture(scope="module")

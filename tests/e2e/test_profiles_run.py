@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import orjson
 import pytest
-from sim import Sim
+from sim import Sim, lines
 
 SCENARIO = """\
 name: clients
@@ -28,13 +27,8 @@ time_limit_s: 90
 """
 
 
-def lines(path: Path) -> list[dict]:
-    return [orjson.loads(line) for line in path.read_bytes().splitlines()]
-
-
 @pytest.mark.timeout(240)
-def test_what_the_plan_shows_is_what_the_run_sends(tmp_path: Path) -> None:
-    sim = Sim(tmp_path, tmp_path / "cache")
+def test_what_the_plan_shows_is_what_the_run_sends(tmp_path: Path, sim: Sim) -> None:
     code, shown = sim.run("plan", sim.scenario(SCENARIO), "--seed", "7")
     assert code == 0, shown
     assert "clients, seed 7" in shown and "1 classic-native, 1 compact, 1 sdk" in shown

@@ -11,26 +11,12 @@ from pathlib import Path
 
 import orjson
 import pytest
-from sim import ENDLESS, SCENARIO, Sim, descendants, interrupt, none_left, wait_for
+from sim import ENDLESS, SCENARIO, Sim, descendants, interrupt, lines, none_left, wait_for
 
 from simulator.engine.embedded.config import load_params
 
 FILES = ("manifest.json", "records.jsonl", "chunks.bin", "tools.jsonl", "sessions.jsonl", "engine.jsonl", "pulse.jsonl",
          "windows.json", "summary.json", "report.md")  # fmt: skip
-
-
-def lines(path: Path) -> list[dict[str, object]]:
-    return [orjson.loads(line) for line in path.read_bytes().splitlines()]
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture
-def sim(tmp_path: Path, cache: Path) -> Sim:
-    return Sim(tmp_path, cache)
 
 
 @pytest.fixture(scope="module")

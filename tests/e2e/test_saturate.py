@@ -25,8 +25,8 @@ ARRIVALS = SCENARIO.replace("window_s: 1.5\nramp_s: 0\n", "max_turns: 2\narrival
 
 
 @pytest.fixture(scope="module")
-def sim(tmp_path_factory: pytest.TempPathFactory) -> Sim:
-    return Sim(tmp_path_factory.mktemp("saturate"), tmp_path_factory.mktemp("cache"))
+def sim(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Sim:
+    return Sim(tmp_path_factory.mktemp("saturate"), cache)
 
 
 @pytest.fixture(scope="module")

@@ -30,11 +30,6 @@ synthetic: {input_tok: 64, output_tok: 64, concurrency: 32, requests: 64, warmup
 """
 
 
-@pytest.fixture
-def sim(tmp_path: Path) -> Sim:
-    return Sim(tmp_path, tmp_path / "cache")
-
-
 def params(folder: Path, front_end: dict[str, float] | None = None, **changes: object) -> Path:
     """The shipped engine's settings but for these."""
     settings = read_extended(DEFAULT_PARAMS) | changes

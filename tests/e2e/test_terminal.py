@@ -13,11 +13,6 @@ from vt import Watching
 TURNS = re.compile(r"\b\d+/\d{2}\b")
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (200, 60)])
 def test_the_live_view_comes_and_goes(tmp_path: Path, cache: Path, width: int, height: int) -> None:
     sim = Sim(tmp_path, cache)
