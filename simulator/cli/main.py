@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 import traceback
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -88,26 +89,33 @@ def _printable(text: str) -> str:
     return clean if len(clean) <= 2_000 else clean[:2_000] + "..."
 
 
+def _say(what: str) -> None:
+    """Last of all, also where both streams go into one pipe or file and Python holds back what was printed before."""
+    with suppress(OSError, ValueError):  # its reader has left
+        sys.stdout.flush()
+    print(f"sim: {what}", file=sys.stderr)
+
+
 def main() -> None:
     try:
         app()
     except SimError as error:
-        print(f"sim: {_printable(str(error))}", file=sys.stderr)
+        _say(_printable(str(error)))
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        print("sim: interrupted", file=sys.stderr)
+        _say("interrupted")
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(0)  # the reader of our output has left
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        print(f"sim: {_printable(what)}; check the path, its permissions and the space left", file=sys.stderr)
+        _say(f"{_printable(what)}; check the path, its permissions and the space left")
         sys.exit(2)
     except Exception as error:
         handle, name = tempfile.mkstemp(prefix="sim-fault-", suffix=".txt")
         with os.fdopen(handle, "w") as file:
             traceback.print_exc(file=file)
-        print(f"sim: a fault of ours, {type(error).__name__}: {error}; please report it with {name}", file=sys.stderr)
+        _say(f"a fault of ours, {type(error).__name__}: {error}; please report it with {name}")
         sys.exit(1)
 
 

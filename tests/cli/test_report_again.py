@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -101,3 +104,13 @@ def test_records_that_no_run_writes_are_refused_in_one_sentence(make_run: MakeRu
     with pytest.raises(UsageError, match="cannot be folded: its files hold values that no run writes"):
         main([folder], html=True)
     assert not (folder / "report.html").exists()
+
+
+def test_what_went_wrong_is_said_last_also_in_one_pipe(tmp_path: Path) -> None:
+    """Python holds back what is printed into a pipe, and writes errors at once."""
+    held = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    code = "from simulator.cli.main import main; print('first'); main()"
+    command = [sys.executable, "-c", code, "report", str(tmp_path / "nowhere")]
+    done = subprocess.run(command, env=held, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    first, last = done.stdout.splitlines()
+    assert done.returncode == 2 and first == "first" and last.startswith("sim: ") and "does not exist" in last
