@@ -21,6 +21,13 @@ def entry_name(rung: str, level: int | None) -> str:
     return rung if level is None else f"{rung}@{level}"
 
 
+def _beside_s(life: Mapping[str, Any]) -> float:
+    """What a life took beside its runs: its start, and its stop once that is known."""
+    if life.get("wall_s") is None:
+        return float(life["start_s"])
+    return float(max(life["start_s"], life["wall_s"] - sum(life["runs_s"])))
+
+
 class Journal:
     """head: what ladder.json says besides its rungs. entries: its rungs, without repeats. Repeats and lives that
     `before` has of the same names are kept."""
@@ -59,7 +66,7 @@ class Journal:
     def took(self, names: Sequence[str]) -> list[Took]:
         """Of the lives that are over; names: of the rungs, by place."""
         return [
-            Took(names.index(each["rung"]), float(each["start_s"]), tuple(map(float, each["runs_s"])))
+            Took(names.index(each["rung"]), _beside_s(each), tuple(map(float, each["runs_s"])))
             for each in self._lives
             if each["rung"] in names and each.get("start_s") is not None
         ]

@@ -184,7 +184,10 @@ class Lanes:
             self._work.deadline_unix_s, self._work.command, tuple(runs),
         )  # fmt: skip
         job.write(stem.with_name(f"{stem.name}.json"))
+        begun = time.monotonic()
         returncode = await self._process(job, going, stem.with_name(f"{stem.name}.log"), env)
+        if not self._stopping:
+            self._journal.life(number, wall_s=round(time.monotonic() - begun, 2))
         self._close(going, returncode)
 
     async def _process(self, job: LifeJob, going: _Going, log: Any, env: Mapping[str, str]) -> int:

@@ -13,13 +13,15 @@ from rich.text import Text
 
 from simulator.core.compare.pairs import PairedRatio
 from simulator.core.ladder.result import Row, rows
-from simulator.view.cells import clean
+from simulator.view.cells import clean, clock
 from simulator.view.format import DASH, digits, duration
 from simulator.view.identity import EMULATED
 
 RANDOM = "RANDOM WEIGHTS"
 #: for 80 columns; ladder.json has more
 HEADS = ("rung", "agents", "ratio", "turn p50", "512/512", "ratio", "cert.")
+#: of an error below the table; ladder.json has all of it
+LONG = 240
 #: decisions are taken on so many pairs
 DECIDING = 6
 
@@ -61,13 +63,13 @@ class Lines:
 
     def step(self, name: str, repeat: Mapping[str, Any], took_s: float, left_s: float | None) -> None:
         self._done += 1
-        left = "" if left_s is None or self._done >= self._total else f", about {duration(left_s)} left"
+        left = "" if left_s is None or self._done >= self._total else f", about {clock(left_s)} left"
         parts = [part for kind in ("agents", "synthetic") if (part := _figures(kind, repeat.get(kind)))]
-        doubt = "" if repeat.get("certified") else f"  NOT CERTIFIED: {'; '.join(repeat.get('doubts') or ())}"
-        self.say(f"{self._counted} {name:<20} {'  '.join(parts)}  ({duration(took_s)}{left}){doubt}")
+        doubt = "" if repeat.get("certified") else f"; NOT CERTIFIED: {'; '.join(repeat.get('doubts') or ())}"
+        self.say(f"{self._counted} {name}: {'; '.join(parts)}; {clock(took_s)}{left}{doubt}")
 
     def failed(self, name: str, error: str) -> None:
-        self.say(f"{self._counted} {name:<20} FAILED: {error}")
+        self.say(f"{self._counted} {name}: FAILED: {error}")
 
     @property
     def _counted(self) -> str:
@@ -78,7 +80,7 @@ class Lines:
 def _figures(kind: str, part: Mapping[str, Any] | None) -> str:
     if not part:
         return ""
-    turn = f", turn p50 {duration(part.get('turn_p50_s'))}" if kind == "agents" else ""
+    turn = f", turn {duration(part.get('turn_p50_s'))}" if kind == "agents" else ""
     return f"{kind} {digits(part.get('output_tok_s'))} tok/s{turn}"
 
 
@@ -139,7 +141,7 @@ def notes(told: Mapping[str, Any], found: Sequence[Row]) -> list[str]:
     """What the table does not say, a line each."""
     lines = []
     for row in found:
-        lines += [f"{row.name}: {error}" for error in row.errors]
+        lines += [f"{row.name}: {error if len(error) <= LONG else f'{error[:LONG]}...'}" for error in row.errors]
         if row.doubts:
             more = f", and {len(row.doubts) - 1} more" if len(row.doubts) > 1 else ""
             lines.append(f"{row.name}: {row.repeats - row.certified} not certified: {row.doubts[0]}{more}")

@@ -27,7 +27,7 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """Of a life that is over: seconds from nothing to a server that is ready and planned for, and of each run."""
+    """Of a life that is over: seconds of its start (planning included) and its stop, and of each run."""
 
     rung: int
     start_s: float
