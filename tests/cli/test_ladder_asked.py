@@ -59,7 +59,7 @@ def test_a_mistake_is_told_before_anything_is_written(
     asked: Any, more: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5")
-    with pytest.raises(UsageError, match=".") as error:
+    with pytest.raises(UsageError, match=r".") as error:
         main(asked(**more))
     assert said in str(error.value) and "\n" not in str(error.value)
     assert not (tmp_path / "out").exists()
@@ -80,4 +80,4 @@ def test_lanes_take_gpus_and_equal_shares_of_the_cores(asked: Any, monkeypatch: 
     shares = [set(lane.cores or ()) for lane in found(lanes=2)]
     assert len(shares[0]) == len(shares[1]) and not shares[0] & shares[1]
     many = found(lanes=64)
-    assert len(many) == 64 and all(lane.cores is None for lane in many) or len(shares[0]) >= 32
+    assert (len(many) == 64 and all(lane.cores is None for lane in many)) or len(shares[0]) >= 32
