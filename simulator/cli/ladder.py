@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from simulator.cli.ladder_asked import ENDS_FIRST, Asked, floor_s, lanes, levels, overrides, rungs, scenario_of
 from simulator.cli.ladder_journal import Journal, entry_name
 from simulator.cli.ladder_lanes import Ended, Lanes, Work
 from simulator.cli.ladder_marks import clear
 from simulator.cli.run import fresh_folder
+from simulator.cli.screen import whole_lines
 from simulator.cli.target import mask_url
 from simulator.core.ladder.identity import MADE_BY, SCHEMA, refusal
 from simulator.core.ladder.result import rows
@@ -26,13 +25,8 @@ from simulator.engine.serving.arguments import without_secrets
 from simulator.engine.serving.config import EngineConfig
 from simulator.engine.serving.ladder_file import load_ladder
 from simulator.errors import EngineError, UsageError
-from simulator.store.ladder import LadderFolder, read_ladder
+from simulator.store.ladder import LadderFolder
 from simulator.view.ladder import Lines, final, marks
-
-
-def show(folder: Path) -> int:
-    _console().print(final(read_ladder(folder), str(folder)))
-    return 0
 
 
 def main(asked: Asked) -> int:
@@ -70,7 +64,7 @@ def main(asked: Asked) -> int:
 
 
 def _climb(asked: Asked, scenario: Scenario, chosen: Sequence[EngineConfig], work: Work, out: Path) -> int:
-    console = _console()
+    console = whole_lines()
     folder = _held(out, lambda text: console.print(text, markup=False))
     try:
         before = folder.load()
@@ -105,11 +99,6 @@ def _code(ended: Ended, journal: Journal, out: Path) -> int:
             f"not every rung could be measured, see above; {out} has what could, the same command goes on"
         )
     return int(any("did not verify" in doubt for row in rows(journal.told) for doubt in row.doubts))
-
-
-def _console() -> Console:
-    console = Console(highlight=False, soft_wrap=True)
-    return console if console.is_terminal else Console(highlight=False, soft_wrap=True, width=10_000)
 
 
 def _held(out: Path, say: Any) -> LadderFolder:

@@ -34,15 +34,17 @@ def ladder(
     show: Annotated[Path | None, typer.Option(help="Only show the results in a ladder's folder.")] = None,
 ) -> None:
     """Measure engine configurations, a fresh server each: agents and synthetic traffic, repeats in pairs."""
-    from simulator.cli.ladder import main as ladder_main
-    from simulator.cli.ladder import show as show_ladder
-    from simulator.cli.ladder_asked import Asked
     from simulator.errors import UsageError
 
     if show is not None:
+        from simulator.cli.ladder_show import show as show_ladder  # without what measuring needs
+
         raise typer.Exit(show_ladder(show))
     if file is None:
         raise UsageError("say which ladder: sim ladder serving/ladder.yaml --scenario scenarios/32_agents.yaml")
+    from simulator.cli.ladder import main as ladder_main
+    from simulator.cli.ladder_asked import Asked
+
     raise typer.Exit(
         ladder_main(
             Asked(

@@ -1,0 +1,15 @@
+"""`sim ladder --show`: a ladder's table, from its ladder.json alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from simulator.cli.screen import whole_lines
+from simulator.store.ladder import read_ladder
+from simulator.view.ladder import final
+
+
+def show(folder: Path) -> int:
+    """Raises UsageError when there is no ladder in it."""
+    whole_lines().print(final(read_ladder(folder), str(folder)))
+    return 0
