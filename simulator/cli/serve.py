@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import tempfile
 from pathlib import Path
@@ -10,8 +11,12 @@ from pathlib import Path
 import uvloop
 
 from simulator.cli.conduct import SIGNALS
+from simulator.engine.serving.arguments import without_secrets
 from simulator.engine.serving.config import EngineConfig, load_config
+from simulator.engine.serving.gpu import gpus
 from simulator.engine.serving.life import Engine, started
+from simulator.engine.serving.memory import Estimate
+from simulator.engine.serving.prepare import Prepared, prepare
 from simulator.errors import EngineError
 
 ASK_S = 0.5
@@ -25,6 +30,48 @@ def main(named: str, port: int | None, log: Path | None) -> int:
         open(handle, "wb").close()
         log = Path(name)
     return uvloop.run(_serve(config, port, log))
+
+
+def dry(named: str, gpu_mib: int | None) -> int:
+    """What would be started, its memory, and what speaks against it: 2 when it would be refused."""
+    config = load_config(named)
+    print(f"{config.name} ({config.source}): {config.why or 'says nothing about why'}")
+    print(f"  command      {shlex.join(config.argv)}")
+    print(f"  environment  {shlex.join(f'{k}={v}' for k, v in without_secrets(config.env).items()) or 'nothing'}")
+    if config.embedded:
+        print("  model        " + config.model.served + ", EMULATED")
+        return 0
+    before = asyncio.run(_prepared(config, gpu_mib))
+    weights = ", RANDOM WEIGHTS" if config.random_weights else ""
+    print(f"  model        {before.model} as {config.model.served}{weights}")
+    print(f"  vLLM         {before.there.version or 'not found here'}; meant for {config.vllm or 'any version'}")
+    for line in _memory(before.memory):
+        print(f"  {line}")
+    for doubt in before.doubts:
+        print(f"  note         {doubt}")
+    for each in before.refused:
+        print(f"  refused      {each}")
+    return 2 if before.refused else 0
+
+
+async def _prepared(config: EngineConfig, gpu_mib: int | None) -> Prepared:
+    env = {**os.environ, **config.env}
+    return await prepare(config, env, await gpus(env), None if gpu_mib is None else [gpu_mib])
+
+
+def _memory(found: Estimate | None) -> list[str]:
+    if found is None:
+        return ["memory       not estimated: no GPU here (--gpu-mib says one), or a shape that is not understood"]
+    gib, mib = 1 << 30, 1 << 20
+    state = f"{found.copies} states of {found.state_bytes / mib:.1f} MiB and " if found.copies else ""
+    fits = ", ".join(f"{n:,} of {tok:,}" for tok, n in found.seqs)
+    return [
+        f"memory       {found.total_bytes / gib:.1f} GiB may be used: weights {found.weight_bytes / gib:.1f}, KV cache "
+        f"{found.kv_bytes / gib:.1f} (an estimate; measured starts were within 1 %)",
+        f"             {found.n_blocks:,} blocks of {found.block_tok:,} tokens; a sequence takes {state}"
+        f"{found.kv_tok_bytes / 1024:g} KiB a token",
+        f"             sequences that fit, by tokens: {fits}; max-num-seqs is {found.max_num_seqs:,}",
+    ]
 
 
 async def _serve(config: EngineConfig, port: int | None, log: Path) -> int:

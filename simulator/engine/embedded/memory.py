@@ -59,25 +59,44 @@ class Layout:
 
     @classmethod
     def of(cls, params: EngineParams, n_parameters: int) -> Layout:
-        shape, gpu, drafts = params.hardware.model, params.hardware.gpu, params.num_speculative_tokens
+        gpu = params.hardware.gpu
+        weight_bytes = int(n_parameters * params.hardware.model.weight_bytes)
+        free_bytes = max(0, int(gpu.memory_bytes * params.gpu_memory_utilization) - gpu.reserve_bytes - weight_bytes)
+        laid = cls.laid(
+            params.hardware.model,
+            drafts=params.num_speculative_tokens,
+            dtype=params.mamba_ssm_cache_dtype,
+            mode=params.mamba_cache_mode if params.enable_prefix_caching else "none",
+            block_tok=params.block_size,
+            weight_bytes=weight_bytes,
+            free_bytes=free_bytes,
+            n_blocks=params.num_gpu_blocks,
+        )
+        if laid.n_blocks > MOST_BLOCKS:
+            raise UsageError(
+                f"KV cache of {laid.n_blocks:,} blocks of {laid.block_tok} tokens; at most {MOST_BLOCKS:,} are "
+                "emulated: raise block_size, or set num_gpu_blocks"
+            )
+        return laid
+
+    @classmethod
+    def laid(
+        cls, shape: Shape, *, drafts: int, dtype: str, mode: str, block_tok: int, weight_bytes: int, free_bytes: int,
+        n_blocks: int | None = None,
+    ) -> Layout:  # fmt: skip
+        """dtype: of the SSM's state. mode: "none" without prefix caching. n_blocks: None for what fits in
+        free_bytes."""
         group = shape.layers.count("*") + (shape.draft_layers.count("*") if drafts else 0)
         mamba = shape.layers.count("M")
-        page_bytes = params.block_size * kv_bytes_per_tok(shape)
+        page_bytes = block_tok * kv_bytes_per_tok(shape)
         if mamba:
-            page_bytes = max(page_bytes, state_bytes(shape, params.mamba_ssm_cache_dtype))
+            page_bytes = max(page_bytes, state_bytes(shape, dtype))
         groups = -(-mamba // group)
-        mode = params.mamba_cache_mode if mamba and params.enable_prefix_caching else "none"
+        mode = mode if mamba else "none"
         block_bytes = int(page_bytes * group)
-        weight_bytes = int(n_parameters * shape.weight_bytes)
-        free_bytes = max(0, int(gpu.memory_bytes * params.gpu_memory_utilization) - gpu.reserve_bytes - weight_bytes)
-        n_blocks = params.num_gpu_blocks or free_bytes // block_bytes
-        if n_blocks > MOST_BLOCKS:
-            raise UsageError(
-                f"KV cache of {n_blocks:,} blocks of {params.block_size} tokens; at most {MOST_BLOCKS:,} are emulated: "
-                "raise block_size, or set num_gpu_blocks"
-            )
+        n_blocks = n_blocks or free_bytes // block_bytes
         return cls(
-            block_tok=params.block_size,
+            block_tok=block_tok,
             block_bytes=block_bytes,
             n_blocks=n_blocks,
             state_groups=groups,

@@ -27,8 +27,8 @@ def describe(
 ) -> dict[str, Any]:  # fmt: skip
     """The part of an identity that is known before it answers. stated: the environment that was set for it; full: all
     of it; found: the GPUs that it may use."""
-    used = list(found)[: _world(config)]
-    names = [gpu.name for gpu in used]
+    mine = used(config, found)
+    names = [gpu.name for gpu in mine]
     same = len(set(names)) == 1
     return {
         "config": config.name,
@@ -38,9 +38,9 @@ def describe(
         "argv": list(command),
         "env": telling(full, stated),
         "random_weights": config.random_weights,
-        "gpu": None if not used else f"{len(names)} x {names[0]}" if same and len(names) > 1 else ", ".join(names),
-        "gpu_memory_mib": [gpu.total_mib for gpu in used],
-        "driver": used[0].driver if used else None,
+        "gpu": None if not mine else f"{len(names)} x {names[0]}" if same and len(names) > 1 else ", ".join(names),
+        "gpu_memory_mib": [gpu.total_mib for gpu in mine],
+        "driver": mine[0].driver if mine else None,
         "cores": cores(),
     }
 
@@ -70,10 +70,10 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _world(config: EngineConfig) -> int:
-    """GPUs that it uses."""
+def used(config: EngineConfig, found: Sequence[Gpu]) -> list[Gpu]:
+    """Of the GPUs that it may use, those that it takes."""
     sizes = (config.args.get(f"{each}-parallel-size", 1) for each in ("tensor", "pipeline", "data"))
     product = 1
     for size in sizes:
         product *= size if isinstance(size, int) else 1
-    return product
+    return list(found[:product])

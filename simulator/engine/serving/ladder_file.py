@@ -51,8 +51,8 @@ def load_ladder(path: Path | str, environ: Mapping[str, str] | None = None, only
 
 
 def _layer(rung: RungFile, path: Path, earlier: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    if rung.config is None and rung.extends in earlier:
-        return over(earlier[rung.extends], rung.model_dump(exclude_unset=True, exclude={"extends", "name", "config"}))
+    if rung.config is None and (below := earlier.get(rung.extends or "")) is not None:
+        return over(below, rung.model_dump(exclude_unset=True, exclude={"extends", "name", "config"}))
     if rung.config is None:
         return laid_over(rung, path)
     near = path.parent / rung.config

@@ -9,7 +9,7 @@ import os
 import socket
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +22,7 @@ from simulator.engine.serving import causes
 from simulator.engine.serving.config import EngineConfig
 from simulator.engine.serving.gpu import Gpu, freed, gpus
 from simulator.engine.serving.identity import describe, differences, who
+from simulator.engine.serving.prepare import prepare
 from simulator.engine.serving.process import Process, family, holder
 from simulator.errors import EngineError, UsageError
 
@@ -86,9 +87,9 @@ async def started(
     Raises UsageError before anything is started, EngineError when it does not come up, with the cause where its log
     tells one."""
     full = {**os.environ, **config.env, **(env or {})}
-    before = [] if config.embedded else await gpus(full)
     port = _usable(port)
-    command = _command(config, port, seed, faults)
+    before = [] if config.embedded else await gpus(full)
+    command = _command(config, await _model(config, full, before, say), port, seed, faults)
     process = await Process.start(command, full, log)
     begun, calm = time.monotonic(), False
     key = full.get("VLLM_API_KEY", "")
@@ -110,13 +111,25 @@ async def started(
             say(f"{held:,} MiB of GPU memory are still held {FREED_S:g} s after the engine ended")
 
 
-def _command(config: EngineConfig, port: int, seed: int, faults: Path | None) -> tuple[str, ...]:
+async def _model(config: EngineConfig, env: Mapping[str, str], found: Sequence[Gpu], say: Say) -> str:
+    """What to serve, "" of the embedded engine. UsageError when this cannot go well."""
+    if config.embedded:
+        return ""
+    say(f"{config.name}: asking vLLM which flags it has")
+    before = await prepare(config, env, found)
+    if before.refused:
+        raise UsageError("\n".join(f"{config.source} ({config.name}): {each}" for each in before.refused))
+    for doubt in before.doubts:
+        say(f"{config.name}: {doubt}")
+    return before.model
+
+
+def _command(config: EngineConfig, model: str, port: int, seed: int, faults: Path | None) -> tuple[str, ...]:
     address = ("--host", LOCAL, "--port", str(port))
     if config.embedded:
         return (*config.argv, *address, "--seed", str(seed), *(("--faults", str(faults)) if faults else ()))
     if faults is not None:
         raise UsageError(f"--faults is for the embedded engine, and {config.source} is vLLM; leave one of the two out")
-    model = config.model.path or str(config.model.shape)
     tokenizer = ("--tokenizer", config.model.tokenizer) if config.model.tokenizer else ()
     named = ("--served-model-name", config.model.served)
     return (*config.command, model, *config.argv[len(config.command) :], *tokenizer, *named, *address)
