@@ -67,7 +67,7 @@ def _memory(found: Estimate | None) -> list[str]:
     fits = ", ".join(f"{n:,} of {tok:,}" for tok, n in found.seqs)
     return [
         f"memory       {found.total_bytes / gib:.1f} GiB may be used: weights {found.weight_bytes / gib:.1f}, KV cache "
-        f"{found.kv_bytes / gib:.1f} (an estimate; measured starts were within 1 %)",
+        f"{found.kv_bytes / gib:.1f} (an estimate)",
         f"             {found.n_blocks:,} blocks of {found.block_tok:,} tokens; a sequence takes {state}"
         f"{found.kv_tok_bytes / 1024:g} KiB a token",
         f"             sequences that fit, by tokens: {fits}; max-num-seqs is {found.max_num_seqs:,}",

@@ -59,7 +59,7 @@ async def prepare(
     wrong = outside(version, config.vllm)
     refused = [*([wrong] if wrong else []), *unknown(config.args, there), *refusals(case)]
     sizes = [gpu.total_mib for gpu in mine] if memory_mib is None else memory_mib
-    memory = estimate(shape, config.args, sizes) if shape and sizes and not there.cpu else None
+    memory = estimate(shape, config.args, sizes) if shape and sizes and (memory_mib or not there.cpu) else None
     doubted = doubts(case)
     if memory is not None:
         refused += [memory.lacks()] if memory.lacks() else []
