@@ -73,8 +73,9 @@ def main(options: Options) -> int:
     out = options.out or fresh_folder(scenario.name)
     try:
         out.mkdir(parents=True, exist_ok=True)  # before anything takes time
-        if any(out.iterdir()):
+        if any(path.name != ENGINE_LOG for path in out.iterdir()):
             raise UsageError(f"{out} is not empty; give --out a new folder, old runs are never overwritten")
+        (out / ENGINE_LOG).unlink(missing_ok=True)  # all that a failed start leaves
     except OSError as error:
         raise UsageError(f"--out {out}: {error.strerror}; give a new folder") from None
     try:
@@ -103,9 +104,11 @@ async def _run(options: Options, scenario: Scenario, text: str, out: Path, procs
         with suppress(SimError, OSError):  # what comes first is what is told
             write_report(out, show=False)
         raise
-    finally:
-        if not (out / MANIFEST).exists():
+    except BaseException as error:
+        failed_start = isinstance(error, EngineError) and options.engine not in (None, EMBEDDED)
+        if not failed_start and not (out / MANIFEST).exists():
             log.unlink(missing_ok=True)
+        raise
     write_report(out, show=True)
     print(f"report: {out / 'report.md'}; with charts: sim report {shlex.quote(str(out))} --html")
     if ending.stopped == ENGINE_GONE:

@@ -22,6 +22,7 @@ from simulator.engine.serving import causes
 from simulator.engine.serving.config import EngineConfig
 from simulator.engine.serving.gpu import Gpu, freed, gpus
 from simulator.engine.serving.identity import describe, differences, who
+from simulator.engine.serving.impossible import outside, version_of
 from simulator.engine.serving.prepare import prepare
 from simulator.engine.serving.process import Process, family, holder
 from simulator.errors import EngineError, UsageError
@@ -99,7 +100,10 @@ async def started(
             await _ready(config, process, session, url, log, say)
             _is_ours(process, port)
             told = describe(config, command, {**config.env, **(env or {})}, full, before)
-            told |= {**await who(session, url, process), "base_url": url, "start_s": round(time.monotonic() - begun, 1)}
+            told |= await who(session, url, process)
+            told |= {"base_url": url, "start_s": round(time.monotonic() - begun, 1)}
+        if wrong := outside(version_of(told["version"]), config.vllm):
+            raise EngineError(f"{config.name}: {wrong}")
         if config.embedded:
             told |= _emulation(config, seed, faults)
         model = config.model.served
