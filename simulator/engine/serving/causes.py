@@ -20,7 +20,7 @@ CAUSES: tuple[tuple[str, str], ...] = (
         "{1} is refused: {2}; correct it in `args`",
     ),
     (
-        r"Free memory on device \S* ?\(([\d.]+/[\d.]+ GiB)\).{0,80}less than desired",
+        r"Free memory on device \S* ?\(([\d.]+/[\d.]+ GiB)\).{0,80}less than (?:desired|the engine's budget)",
         "only {1} of the GPU's memory are free: another process holds the rest; end that, or lower "
         "gpu-memory-utilization",
     ),
@@ -89,6 +89,8 @@ _FOUND = tuple((re.compile(pattern), told) for pattern, told in CAUSES)
 _ERROR = re.compile(r"(?:^|[\s:])((?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Refused)): (.{3,300})")
 _VAGUE = ("Engine core initialization failed", "EngineCore encountered", "EngineDeadError", "failed to start")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+#: lines that warn of what might happen, or repeat the arguments
+_NO_FAULT = re.compile(r"^(?:INFO|DEBUG|WARNING) ")
 _PREFIX = re.compile(r"^\((?:APIServer|EngineCore|Worker|ApiServer)\w*(?: pid=\d+)?\)\s*")
 
 
@@ -100,7 +102,7 @@ def clean(lines: Sequence[str]) -> list[str]:
 def cause(lines: Sequence[str], returncode: int | None) -> str:
     """A clause that names the cause and the cure, "" when none is known. returncode: below 0 a signal; None: it runs
     still."""
-    text = "\n".join(clean(lines[-LOOKED_AT:]))
+    text = "\n".join(line for line in clean(lines[-LOOKED_AT:]) if not _NO_FAULT.match(line))
     for pattern, told in _FOUND:
         if found := pattern.search(text):
             groups = (found[0], *(part or "" for part in found.groups()))
