@@ -18,12 +18,13 @@ from simulator.errors import UsageError
 MODEL = "embedded-30b-a3b"
 
 
-def main(text: str, source: Path, overrides: tuple[str, ...]) -> int:
+def main(text: str, source: Path, overrides: tuple[str, ...], model: str | None = None) -> int:
+    """model: the name that the sessions know, which their plans are kept by."""
     scenario = with_traces(parse(text, str(source), overrides), source)
     if not scenario.sessions:
         raise UsageError(f"{source} has no agents to plan: its `sessions` is 0")
     with PlanningScreen(plain=False) as screen:
-        folder = plan(scenario, MODEL, screen.progress)
+        folder = plan(scenario, model or MODEL, screen.progress)
     found = shape(folder.load(row.session) for row in folder.sessions)
     table = Table("", "p10", "p50", "p90", "mean", title=f"{scenario.name}, seed {scenario.seed}", title_justify="left")
     for name, spread in (
