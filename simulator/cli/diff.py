@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from simulator.cli.foreign import is_file
 from simulator.cli.report import fold
 from simulator.cli.screen import whole_lines
 from simulator.cli.sides import runs_of
@@ -54,6 +55,8 @@ def main(asked: Asked) -> int:
     """The exit code: 1 for what --fail-on names, 4 when no verdict may be drawn."""
     if asked.fail_on not in FAIL_ON:
         raise UsageError(f"--fail-on {asked.fail_on}: one of {', '.join(FAIL_ON)}")
+    if is_file(asked.a) or is_file(asked.b):
+        return _beside_another_tool(asked)
     question = _question(asked)
     sides = _sides(asked, question)
     try:
@@ -68,6 +71,20 @@ def main(asked: Asked) -> int:
     whole_lines().print(terminal(found, short=not asked.every))
     _write(asked, found)
     return exit_code(found, asked.fail_on)
+
+
+def _beside_another_tool(asked: Asked) -> int:
+    from simulator.cli import foreign
+
+    before, colon, name = asked.primary.rpartition(":")
+    if colon and before.strip().lower() not in PREFIX:
+        raise UsageError(f"--primary {asked.primary}: before the colon stands agents or synthetic")
+    kind = PREFIX[before.strip().lower()] if colon else ""
+    margin = None if asked.equivalence is None else _share(asked.equivalence)
+    sides = foreign.Sides(asked.a, asked.b, kind, margin, frozenset(_allowed(asked.allow)), asked.places)
+    found = foreign.measured(sides, foreign.find(name))
+    foreign.show(found, asked.md, asked.html, asked.json)
+    return foreign.exit_code(found, asked.fail_on)
 
 
 def exit_code(found: Comparison, fail_on: str) -> int:
