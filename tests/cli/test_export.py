@@ -64,6 +64,12 @@ def test_in_window_are_the_requests_that_percentiles_cover(make_run: MakeRun, tm
         assert np.quantile(good, 0.5) == pytest.approx(summary[kind]["ttft_s"]["p50"])
 
 
+def test_without_a_window_all_but_the_warm_up_are_in_it(make_run: MakeRun, tmp_path: Path) -> None:
+    sim(make_run(slots=1, window_s=3, synthetic=8, killed=True), "-o", tmp_path / "r.parquet")
+    rows = parquet.read_table(tmp_path / "r.parquet").to_pylist()
+    assert {(row["purpose"] == "warmup", row["in_window"]) for row in rows} == {(True, False), (False, True)}
+
+
 def test_csv_says_the_same(make_run: MakeRun, tmp_path: Path) -> None:
     folder = make_run(slots=2, window_s=5, synthetic=4)
     sim(folder, "-o", tmp_path, "--what", "requests, tools,sessions", "--format", "csv")

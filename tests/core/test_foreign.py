@@ -14,7 +14,8 @@ from fixtures_fold import failure, reply, run_of
 
 from simulator.core.compare.verdict import Verdict
 from simulator.core.foreign import bench_serve, guidellm
-from simulator.core.foreign.common import METRICS, Measured, figures
+from simulator.core.foreign.calls import Call, records
+from simulator.core.foreign.common import METRICS, Measured, counts, figures
 from simulator.core.foreign.compare import beside
 from simulator.errors import UsageError
 
@@ -63,6 +64,12 @@ def test_failed_requests_of_bench_serve_are_in_no_figure() -> None:
     broken = {**told, **{name: [*told[name], value] for name, value in more.items()}, "failed": 1}
     found = bench_serve.parse(broken, "x")
     assert found.failed == 1 and found.figures == whole
+
+
+def test_a_failed_call_finished_nothing() -> None:
+    calls = [Call(0.0, 0.1, 0.2, 0.2, 512, 64), Call(0.0, 0.1, 0.2, 0.4, 512, 64, error="cut")]
+    found = figures(*records(calls))
+    assert found["requests_s"] == pytest.approx(1 / 0.4) and counts(records(calls)[0]) == (1, 1)
 
 
 def test_guidellms_requests_are_what_it_says_of_them() -> None:
