@@ -37,10 +37,6 @@ class Agenda:
         for request in requests:
             self.soon(request)
 
-    def quiet_steps(self) -> int:
-        """How many steps from the next one on nobody needs a look."""
-        return self._heap[0][0] - self.step - 1 if self._heap else 0
-
     def due(self) -> list[Request]:
         """Those that need a look now, in order of their admission; forgets them, and those that decode no more."""
         heap, found = self._heap, []

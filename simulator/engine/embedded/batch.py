@@ -50,16 +50,6 @@ class Batch:
         self._leave(request)
         return request
 
-    def steady_steps(self) -> int:
-        """See Scheduler.steady_steps."""
-        if self._filling or self.leaving or self._in_vain or not self.running:
-            return 0
-        quiet = self._agenda.quiet_steps()
-        if quiet < 1:
-            return 0
-        left = min(request.reply_tok - request.emitted_tok for request in self.running)
-        return min(quiet, -(-left // self._most_new))
-
     def next_step(self) -> None:
         self._agenda.step += 1
 

@@ -94,13 +94,6 @@ class Scheduler:
         request.status = ABORTED
         return True
 
-    def steady_steps(self) -> int:
-        """How many of the next steps are sure to be alike, as long as nobody is added or aborted: all who run now
-        decode, no block is taken or becomes findable, and nobody ends before the last of them does. 0: look."""
-        if self.waiting and len(self.running) < self.params.max_num_seqs:
-            return 0
-        return self.batch.steady_steps()
-
     def step(self, now_s: float) -> StepPlan | None:
         """Plans the step that starts at now_s; None when there is nothing to compute. `complete` must follow."""
         plan = StepPlan(now_s, now_s, NO_COST, StepWork(), [], [])

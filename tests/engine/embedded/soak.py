@@ -92,13 +92,11 @@ class Soak:
         self.last_admitted = -1
         self.number: dict[Request, int] = {}
         self.waited: Counter[Request] = Counter()
-        self.steady: tuple[int, list[Request], int] = (0, [], 0)  # steps, who decodes in them, blocks in use
 
     def play(self, n_steps: int) -> Counter[str]:
         for n in range(n_steps):
             self.arrivals()
             plan = self.scheduler.step(self.now_s)
-            self.steadies(plan)
             self.admissions()
             if plan is not None:
                 self.conserves_work(plan)
@@ -114,8 +112,6 @@ class Soak:
                 self.now_s = plan.end_s
                 self.emissions(self.scheduler.complete(plan))
             self.holdings(thorough=n % 7 == 0)
-            if self.steady[0] <= 0:
-                self.steady = self.scheduler.steady_steps(), list(self.scheduler.running), self.scheduler.pool.used
         self.counts["preemptions"] = self.scheduler.counters.preemptions
         self.counts["hit_tok"] = self.scheduler.counters.hit_tok
         self.counts["wasted"] = self.scheduler.counters.wasted
@@ -143,29 +139,18 @@ class Soak:
             self.histories[which] = (grown + said)[: MAX_TOK - 20]
             self.send(grown, reply, rng.choice((0.0, 0.0, 0.02)))
 
-    def steadies(self, plan: StepPlan | None) -> None:
-        """Steps that were said to be alike are."""
-        sure, who, used = self.steady
-        if sure > 0:
-            assert plan is not None and plan.decodes == who and not plan.prefills and not plan.wasted
-            assert self.scheduler.pool.used == used
-            self.counts["steady"] += 1
-        self.steady = (sure - 1, who, used)
-
     def send(self, prompt: list[int], reply: list[int], late_s: float) -> None:
         last_s = self.scheduler.waiting[-1].arrival_s if self.scheduler.waiting else 0.0
         request = request_of("", prompt, reply, BLOCK, max(last_s, self.now_s + late_s))
         self.ids[request] = prompt + reply
         self.number[request] = len(self.number)
         self.scheduler.add(request)
-        self.steady = (0, [], 0)
         self.counts["requests"] += 1
 
     def abort(self) -> None:
         alive = [*self.scheduler.running, *self.scheduler.waiting]
         if alive:
             request = self.random.choice(alive)
-            self.steady = (0, [], 0)
             assert self.scheduler.abort(request) and not self.scheduler.abort(request)
             assert not (request.blocks or request.live or request.saved)
             self.counts["aborts"] += 1
