@@ -25,7 +25,7 @@ smoke: install
 	$(BIN)/sim run scenarios/8_agents_smoke.yaml
 
 test: dev lint types
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-engine: engine
 	$(BIN)/python -m pytest -m engine -rs tests/engine/real

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,18 @@ from hypothesis import settings
 # how long an example takes says more about the machine's other work than about the code
 settings.register_profile("shared-machine", deadline=None)
 settings.load_profile("shared-machine")
+# where it is set, each of the hundred processes that the tests start would compile all of the product again
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+#: files that take longest; they come first, so that no test process is left alone with one of them at the end
+LONGEST = (
+    "test_shape.py", "test_procs.py", "test_run.py", "test_planning_grows.py", "test_saturate.py", "test_agreement.py",
+    "test_map.py", "test_starved.py", "test_terminal.py", "test_faults_cli.py", "test_profiles_run.py",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
 
 
 @pytest.fixture

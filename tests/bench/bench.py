@@ -26,6 +26,8 @@ ITL_MS, TTFT_MS = 20.0, 100.0
 SHORT_TOK, LONG_TOK = 64, 320
 EACH = Path(__file__).with_name("each.py")
 CROWD = Path(__file__).with_name("crowd.py")
+#: a thousand sessions: the first half fills them, their connections and the allocator's caches
+CROWD_S = 120.0
 #: tokens a second, one a chunk, at 256 streams
 RATES = (25_600, 28_800, 32_000, 36_000, 40_000, 51_200)
 
@@ -194,7 +196,7 @@ def figures(args: argparse.Namespace, folder: Path) -> Iterator[str]:
     yield from accuracy(folder, args.repeat)
     yield from one_request()
     yield from sustained(folder)
-    yield from crowd(folder, 3600.0 if args.hour else 40.0)
+    yield from crowd(folder, 3600.0 if args.hour else CROWD_S)
     if args.peers:
         yield from compared(folder)
 
