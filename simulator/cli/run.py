@@ -111,7 +111,7 @@ async def _run(options: Options, scenario: Scenario, text: str, out: Path, procs
         raise
     write_report(out, show=True)
     print(f"report: {out / 'report.md'}; with charts: sim report {shlex.quote(str(out))} --html")
-    if ending.stopped == ENGINE_GONE:
+    if ending.stopped == ENGINE_GONE or opened.death():
         gone = f"{mask_url(opened.target.base_url)} stopped taking connections{opened.death()}"
         raise EngineError(f"{gone}; {out} holds what came before")
     if changed := RunFolder.open(out).manifest.get(ENGINE_CHANGED):

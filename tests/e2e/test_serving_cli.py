@@ -59,7 +59,7 @@ def test_a_run_starts_its_engine_and_its_manifest_says_which(sim: Sim) -> None:
 
 
 def test_an_engine_that_dies_in_the_middle_leaves_what_came_before(sim: Sim) -> None:
-    endless = SYNTHETIC.replace("requests: 12", "requests: 100000")
+    endless = SYNTHETIC.replace("requests: 12", "requests: 3000")
     (sim.folder / "only.yaml").write_text(endless)
     process = sim.start("run", "only.yaml", "--plain", "--engine", "top.yaml", "--out", "r")
     wait_for(sim.folder / "r/records.jsonl", 5)
@@ -83,23 +83,18 @@ def test_a_start_that_fails_is_one_sentence_and_its_log_stays(sim: Sim) -> None:
     last = said.strip().splitlines()[-1]
     assert last.startswith("sim: bad did not start: the engine ended with exit code 1: the weights leave no memory")
     assert "Traceback" not in said
-    # the same folder may be given again
-    assert sim.run("run", "only.yaml", "--plain", "--engine", "top.yaml", "--out", "r")[0] == 0
+    assert sim.run("run", "only.yaml", "--plain", "--engine", "bad.yaml", "--out", "r")[0] == 3
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["run", "only.yaml", "--engine", "tpo.yaml"], "tpo.yaml: no such engine configuration; did you mean top?"),
-        (["run", "only.yaml", "--engine", "fake.yaml", "--faults", "f.yaml"], "--faults is for the embedded engine"),
-        (["run", "only.yaml", "--engine", "top.yaml", "--virtual"], "--virtual and --engine exclude each other"),
-        (["run", "agents.yaml", "--engine", "fake.yaml"], "takes 4,096 tokens and the scenario's agents"),
         (["serve", "wrong.yaml"], "has no flag --async-schedulin; did you mean async-scheduling?"),
     ],
 )  # fmt: skip
 def test_bad_input_starts_nothing(sim: Sim, arguments: list[str], words: str) -> None:
     (sim.folder / "wrong.yaml").write_text("extends: fake.yaml\nargs: {async-schedulin: true}\n")
-    (sim.folder / "agents.yaml").write_text("name: agents\nsessions: 2\nrefill: false\n")
     code, said = sim.run(*arguments)
     assert code == 2 and words in said.strip().splitlines()[-1] and "Traceback" not in said, said
     assert not (sim.folder / "reports").exists() or not any((sim.folder / "reports/runs").iterdir())

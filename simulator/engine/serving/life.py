@@ -71,8 +71,8 @@ class Engine:
         return differences(self.identity, now)
 
     def death(self) -> str:
-        """How it ended and why, as far as its log tells; "" while it runs."""
-        return "" if self.alive else _obituary(self._process.returncode, self.log)
+        """How it ended by itself and why, as far as its log tells; "" while it runs, and when it was stopped by us."""
+        return "" if self.alive or self._process.asked_to_end else _obituary(self._process.returncode, self.log)
 
 
 @asynccontextmanager

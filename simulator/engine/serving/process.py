@@ -23,7 +23,7 @@ GUARD_S = 30.0
 
 
 class Process:
-    """Made by `start`. pid: the server's own, which is its group's number."""
+    """Made by `start`. pid: the server's own, which is its group's number. asked_to_end: by us, while it lived."""
 
     def __init__(self, guard: asyncio.subprocess.Process, pid: int) -> None:
         self._guard, self.pid = guard, pid
@@ -31,6 +31,7 @@ class Process:
         with contextlib.suppress(psutil.Error):
             self.created_unix_s = psutil.Process(pid).create_time()
         self.returncode: int | None = None
+        self.asked_to_end = False
         self._ended = asyncio.create_task(self._wait())
 
     @classmethod
@@ -73,6 +74,7 @@ class Process:
     def tell(self, word: str) -> None:
         """TERM or KILL, to the whole group."""
         if self._guard.stdin is not None and self.alive:
+            self.asked_to_end = True
             with contextlib.suppress(OSError, RuntimeError):
                 self._guard.stdin.write(f"{word}\n".encode())
 
