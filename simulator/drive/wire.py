@@ -204,9 +204,9 @@ class StampingHandler(ResponseHandler):
         super().connection_lost(exc)
 
     def _on_read_timeout(self) -> None:
-        """Bytes that are held have not set aiohttp's timer back."""
+        """Bytes that the parser has not seen have not set aiohttp's timer back."""
         watch, limit_s = self._holding, self.read_timeout
-        if watch is not None and limit_s and len(watch.pieces) > self._fed:
+        if watch is not None and limit_s and watch.times_s:
             silent_s = watch.now() - watch.times_s[-1]
             if silent_s < limit_s:
                 self._read_timeout_handle = self._loop.call_later(limit_s - silent_s, self._on_read_timeout)
