@@ -27,7 +27,7 @@ SHORT_TOK, LONG_TOK = 64, 320
 EACH = Path(__file__).with_name("each.py")
 CROWD = Path(__file__).with_name("crowd.py")
 #: a thousand sessions: the first half fills them, their connections and the allocator's caches
-CROWD_S = 120.0
+CROWD_S = 240.0
 #: tokens a second, one a chunk, at 256 streams
 RATES = (25_600, 28_800, 32_000, 36_000, 40_000, 51_200)
 
