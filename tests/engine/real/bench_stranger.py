@@ -5,15 +5,18 @@
         --input 512 --output 512 --streams 256 --requests 768        # on a GPU host, with a server that runs
 
 Prints a line a pair and the ratio ours / theirs with its 95 % interval, of output tokens a second (both over the whole
-run) and of TTFT p50 (both from the call: theirs has no other). Exit code 0: both tools agree on tokens a second within
-the bound; 1: they do not.
+run), of TTFT p50 (both from the call: theirs has no other), of TPOT, and of what the server's API process spent a
+token, which tells whether both asked the same of it. Exit code 0: both tools agree on tokens a second within the bound;
+1: they do not; 4: these pairs cannot tell.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -24,6 +27,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import psutil
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path += [str(ROOT), str(ROOT / "tests" / "bench")]
@@ -33,6 +38,7 @@ import peers  # noqa: E402
 import served  # noqa: E402
 
 from simulator.core.compare.pairs import PairedRatio, ratio_of_pairs  # noqa: E402
+from simulator.engine.scrape import flatten  # noqa: E402
 
 #: of the first pair that counts; the one before it warms up kernels and connections of both
 FIRST_SEED = 100
@@ -40,13 +46,15 @@ FIRST_SEED = 100
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a tool says of one run. prompt_tok: mean a request."""
+    """What a tool says of one run. prompt_tok: mean a request. server_us: CPU of the server's API process a token
+    generated, warm-ups included."""
 
     tok_s: float
     ttft_p50_ms: float
     tpot_mean_ms: float
     prompt_tok: float
     requests: int
+    server_us: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +98,13 @@ def forget(url: str) -> None:
         urllib.request.urlopen(urllib.request.Request(f"{url}/reset_prefix_cache", method="POST"), timeout=30).close()
 
 
+def spent(url: str) -> tuple[float, float]:
+    """(CPU seconds of the API process, tokens generated) so far."""
+    with urllib.request.urlopen(f"{url}/metrics", timeout=30) as answer:
+        told = flatten(answer.read().decode())
+    return told["process_cpu_seconds_total"], told["vllm:generation_tokens_total"]
+
+
 def compare(vllm: Path, load: peers.Load, pairs: int, folder: Path) -> tuple[list[Figures], list[Figures]]:
     """(theirs, ours), a run each a pair, in the order theirs-ours, ours-theirs, ..."""
     found: tuple[list[Figures], list[Figures]] = ([], [])
@@ -97,10 +112,10 @@ def compare(vllm: Path, load: peers.Load, pairs: int, folder: Path) -> tuple[lis
         seed, at = FIRST_SEED + pair, folder / str(pair)
         ran: dict[str, Figures] = {}
         for tool in ("theirs", "ours") if pair % 2 else ("ours", "theirs"):
-            if tool == "theirs":
-                ran[tool] = theirs(vllm, load, at / tool, seed)
-            else:
-                ran[tool] = our_own(load, at / tool, seed)
+            before = spent(load.url)
+            measure = functools.partial(theirs, vllm) if tool == "theirs" else our_own
+            figures, after = measure(load, at / tool, seed), spent(load.url)
+            ran[tool] = replace(figures, server_us=1e6 * (after[0] - before[0]) / (after[1] - before[1]))
         say(f"pair {pair}" if pair >= 0 else "not counted", ran["theirs"], ran["ours"])
         if pair >= 0:
             found[0].append(ran["theirs"])
@@ -110,21 +125,31 @@ def compare(vllm: Path, load: peers.Load, pairs: int, folder: Path) -> tuple[lis
 
 def say(name: str, them: Figures, us: Figures) -> None:
     def line(f: Figures) -> str:
-        return f"{f.tok_s:9,.1f} tok/s  TTFT p50 {f.ttft_p50_ms:8.1f} ms  TPOT {f.tpot_mean_ms:6.2f} ms"
+        times = f"TTFT p50 {f.ttft_p50_ms:8.1f} ms  TPOT {f.tpot_mean_ms:6.2f} ms"
+        return f"{f.tok_s:9,.1f} tok/s  {times}  {f.server_us:4,.0f} us"
 
     counts = f"{them.requests}/{us.requests} requests, prompts {them.prompt_tok:.1f}/{us.prompt_tok:.1f}"
     print(f"{name:12} vllm bench {line(them)}   sim {line(us)}   {counts}", flush=True)
 
 
-def verdict(name: str, found: PairedRatio, bound: float | None) -> bool:
+def verdict(name: str, found: PairedRatio, bound: float | None) -> int:
+    """Prints the ratio; the exit code that follows from it."""
     assert found.low is not None and found.high is not None, "two pairs at least"
     text = f"{name}: ours / theirs {found.ratio:.4f}, 95 % {found.low:.4f} to {found.high:.4f}, {found.n} pairs"
     if bound is None:
         print(text)
-        return True
-    inside = 1 - bound <= found.low and found.high <= 1 + bound
-    print(f"{text}: {'inside' if inside else 'OUTSIDE'} +-{100 * bound:g} %")
-    return inside
+        return 0
+    if 1 - bound <= found.low and found.high <= 1 + bound:
+        word, code = "inside", 0
+    elif found.low > 1 + bound or found.high < 1 - bound:
+        word, code = "OUTSIDE", 1
+    else:
+        word, code = (
+            "UNDECIDED, the interval is too wide or lies across the edge (more pairs, a quieter machine) for",
+            4,
+        )
+    print(f"{text}: {word} +-{100 * bound:g} %")
+    return code
 
 
 @contextlib.contextmanager
@@ -140,7 +165,20 @@ def server(asked: argparse.Namespace, vllm: Path, folder: Path) -> Iterator[tupl
     subprocess.run([vllm.with_name("python"), HERE / "tiny_model.py", model], check=True)
     config = served.config_file(folder / "tiny_hybrid.yaml", vllm.parents[1], model, served.RANDOM_WEIGHTS)
     with served.serving(config, model.name) as life:
+        apart(life.pid)
         yield life.url, life.model, model
+
+
+def apart(server: int) -> None:
+    """The server and its engine have the first half of the cores and both tools the rest, so that neither tool takes
+    from what it measures."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) > 1:
+        leader = psutil.Process(server)
+        for process in (leader, *leader.children(recursive=True)):
+            for task in process.threads():
+                os.sched_setaffinity(task.id, cores[: len(cores) // 2])
+        os.sched_setaffinity(0, cores[len(cores) // 2 :])
 
 
 def main() -> int:
@@ -168,10 +206,11 @@ def main() -> int:
     def ratio(key: str) -> PairedRatio:
         return ratio_of_pairs([getattr(f, key) for f in them], [getattr(f, key) for f in us])
 
-    agree = verdict("output tok/s", ratio("tok_s"), asked.bound)
+    code = verdict("output tok/s", ratio("tok_s"), asked.bound)
     verdict("TTFT p50, from the call", ratio("ttft_p50_ms"), None)
     verdict("TPOT mean", ratio("tpot_mean_ms"), None)
-    return 0 if agree else 1
+    verdict("server's CPU a token", ratio("server_us"), None)
+    return code
 
 
 if __name__ == "__main__":

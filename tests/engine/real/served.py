@@ -24,7 +24,7 @@ ENVIRONMENT = {
     "VLLM_NO_USAGE_STATS": 1,
     "VLLM_SERVER_DEV_MODE": 1,  # /reset_prefix_cache
     "VLLM_CPU_KVCACHE_SPACE": 1,  # GiB
-    "VLLM_ENABLE_V1_MULTIPROCESSING": 0,  # on two cores, tokens of an engine process of its own come in clumps
+    "VLLM_ENABLE_V1_MULTIPROCESSING": 0,  # the worker in the engine's process: a process more brings tokens in clumps
     "OMP_NUM_THREADS": 1,
 }
 ARGUMENTS = {
