@@ -58,6 +58,11 @@ CAUSES: tuple[tuple[str, str], ...] = (
         "the model has no tokenizer that can be loaded; put tokenizer.json beside it, or say `model.tokenizer`",
     ),
     (
+        r"KeyError: 'added_tokens'|data did not match any variant of untagged enum|"
+        r"Exception: (?:expected value|EOF while parsing|Model missing)[^\n]{0,60} at line",
+        "the model's tokenizer.json is damaged; copy it again from the model",
+    ),
+    (
         r"does not appear to have a file named config\.json|is not a local folder and is not a valid model identifier|"
         r"Repo id must|HFValidationError|LocalEntryNotFoundError|OfflineModeIsEnabled|Cannot find any model weights|"
         r"Invalid repository ID|cannot find the requested files in the (?:disk|local) cache|"

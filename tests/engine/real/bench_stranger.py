@@ -144,10 +144,7 @@ def verdict(name: str, found: PairedRatio, bound: float | None) -> int:
     elif found.low > 1 + bound or found.high < 1 - bound:
         word, code = "OUTSIDE", 1
     else:
-        word, code = (
-            "UNDECIDED, the interval is too wide or lies across the edge (more pairs, a quieter machine) for",
-            4,
-        )
+        word, code = "UNDECIDED (more pairs, or a quieter machine) for", 4
     print(f"{text}: {word} +-{100 * bound:g} %")
     return code
 

@@ -38,17 +38,33 @@ def test_a_flag_that_this_vllm_has_not(sim: Sim, venv: Path, tiny: Path) -> None
 
 
 def test_a_model_without_a_tokenizer(sim: Sim, venv: Path, tiny: Path) -> None:
+    """Known before the start."""
     bare = sim.folder / "bare"
     bare.mkdir()
     shutil.copy(tiny / "config.json", bare)
-    said = refused(sim, served.config_file(sim.folder / "bare.yaml", venv, bare, served.RANDOM_WEIGHTS), 3)
-    assert "the model has no tokenizer that can be loaded" in said
+    said = refused(sim, served.config_file(sim.folder / "bare.yaml", venv, bare, served.RANDOM_WEIGHTS), 2)
+    assert "tokenizer" in said
+
+
+def test_a_tokenizer_that_is_none(sim: Sim, venv: Path, tiny: Path) -> None:
+    """Known to vLLM alone."""
+    broken = sim.folder / "broken"
+    shutil.copytree(tiny, broken)
+    (broken / "tokenizer.json").write_text("{}")
+    said = refused(sim, served.config_file(sim.folder / "broken.yaml", venv, broken, served.RANDOM_WEIGHTS), 3)
+    assert "tokenizer.json is damaged" in said
 
 
 def test_a_model_that_is_not_there(sim: Sim, venv: Path) -> None:
     nowhere = sim.folder / "nowhere"
-    said = refused(sim, served.config_file(sim.folder / "nowhere.yaml", venv, nowhere, {}), 3)
-    assert "the model is not where `model.path` says" in said
+    said = refused(sim, served.config_file(sim.folder / "nowhere.yaml", venv, nowhere, {}), 2)
+    assert f"model.path {nowhere} is not there" in said
+
+
+def test_weights_that_are_not_there(sim: Sim, venv: Path, tiny: Path) -> None:
+    """The hybrid's folder has none, and vLLM is not told to make some up."""
+    said = refused(sim, served.config_file(sim.folder / "bare.yaml", venv, tiny, {}), 3)
+    assert "no weights there" in said.partition("its log")[0]
 
 
 def test_a_port_in_use(sim: Sim, venv: Path, tiny: Path) -> None:

@@ -63,6 +63,11 @@ LAST = (
             "the model has no tokenizer that can be loaded",
         ),
         (
+            "  File \"tokenization_utils.py\", line 1\nKeyError: 'added_tokens'", 1,
+            "the model's tokenizer.json is damaged",
+        ),
+        ("Exception: EOF while parsing a value at line 1 column 0", 1, "the model's tokenizer.json is damaged"),
+        (
             "huggingface_hub.errors.LocalEntryNotFoundError: Cannot find an appropriate cached snapshot folder", 1,
             "the model is not where `model.path` says",
         ),
