@@ -21,8 +21,8 @@ from simulator.drive.enough import Enough
 from simulator.drive.meter import Meter, StreamCounter
 from simulator.drive.recorder import Recorder
 
-#: socket reads parsed before the loop gets its turn, about half a millisecond
-SLICE = 48
+#: socket reads parsed before the loop gets its turn, a fifth of a millisecond to half of one
+SLICE = 128
 
 
 @dataclass(frozen=True, slots=True)
