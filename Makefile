@@ -30,9 +30,10 @@ test: dev lint types
 test-engine: engine
 	$(BIN)/python -m pytest -m engine -rs tests/engine/real
 
-# Everything in one run of the test runner, so that its last line speaks for all.
-test-all: dev lint types engine
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "" -rs
+# The real engine first and alone, as it takes all cores; whichever fails ends it with the test runner's own line.
+test-all:
+	$(MAKE) --no-print-directory test-engine
+	$(MAKE) --no-print-directory test
 
 # Never fails: where the engine cannot be installed its tests are skipped, with the reason.
 engine: dev
