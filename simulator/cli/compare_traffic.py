@@ -11,9 +11,9 @@ from simulator.core.choice.choice import FIGURES, OUTPUT, choose
 from simulator.core.why.split import split
 from simulator.errors import UsageError
 from simulator.view.compare_traffic import Both, choice_json, choice_sheets, shape_json, shape_sheet
-from simulator.view.identity import EMULATED
+from simulator.view.identity import EMULATED, RANDOM_WEIGHTS
 from simulator.view.sheet import Document
-from simulator.view.why import RANDOM, Side, marks
+from simulator.view.why import Side, marks
 
 BY = {"output": OUTPUT, "turn": "turn_p50_s", "ttft": "ttft_p50_s", "tpot": "tpot_p50_s"}
 
@@ -61,7 +61,7 @@ def _ladder(found: Found, figure: str, outputs: Outputs) -> None:
     both = None
     if found.first is not None and (both := _shapes(found.first)) is not None:
         sheets = (*sheets, shape_sheet(both, f"What the two kinds of traffic are, on {found.first.name}"))
-    told = (f"{EMULATED}: not a GPU",) * found.emulated + (RANDOM,) * found.random_weights
+    told = (f"{EMULATED}: not a GPU",) * found.emulated + (RANDOM_WEIGHTS,) * found.random_weights
     scenario = f" ({found.scenario})" if found.scenario else ""
     notes = ["Each rung's figure is the geometric mean of its repeats; 'against best' is over pairs of equal work."]
     if max(choice.runs for choice in choices.values()) < 2:

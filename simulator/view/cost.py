@@ -14,8 +14,8 @@ from simulator.core.cost import Against, Own, Tokens
 from simulator.view.cells import clean
 from simulator.view.final import Hanging
 from simulator.view.format import DASH, count, digits, dollars, percent
+from simulator.view.identity import RANDOM_WEIGHTS
 
-RANDOM = "RANDOM WEIGHTS"
 #: finished sessions below which a cost per session says little
 FEW_SESSIONS = 20
 
@@ -76,7 +76,7 @@ def table(answer: Answer) -> RenderableType:
     if answer.emulation:
         parts.append(Text(f" {answer.emulation}: what a model of a server would cost ", style="bold white on red"))
     if answer.random:
-        parts.append(Text(f" {RANDOM}: speed without sense ", style="bold black on yellow"))
+        parts.append(Text(f" {RANDOM_WEIGHTS} ", style="bold black on yellow"))
     parts += [Text(answer.title, style="bold"), Hanging(Text(f"{'own':11}{answer.paid}"))]
     parts += [Text(), _own(answer), Text(), _apis(answer), Text()]
     return Group(*parts, *(Hanging(Text(f"{'note':11}{note}")) for note in answer.notes))

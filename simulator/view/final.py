@@ -14,8 +14,16 @@ from simulator.core.metric import OUTPUT, Metric, value
 from simulator.view.arrivals import arrival_lines
 from simulator.view.cells import clean
 from simulator.view.format import count, digits, duration, measure, percent
-from simulator.view.identity import emulation, is_emulated, is_random, is_virtual, synthetic_shape, title
-from simulator.view.marks import RANDOM_WEIGHTS, marks
+from simulator.view.identity import (
+    RANDOM_WEIGHTS,
+    emulation,
+    is_emulated,
+    is_random,
+    is_virtual,
+    synthetic_shape,
+    title,
+)
+from simulator.view.marks import marks
 from simulator.view.report_parts import verified
 from simulator.view.verdict import NO_COMPARISON, WHO, limits
 

@@ -14,7 +14,7 @@ from simulator.core.foreign.compare import Beside, Row
 from simulator.view.cells import clean
 from simulator.view.final import Hanging
 from simulator.view.format import cell, count, digits, measure
-from simulator.view.identity import EMULATED
+from simulator.view.identity import EMULATED, RANDOM
 from simulator.view.page.shell import Part, page
 from simulator.view.page.text import esc
 from simulator.view.page.text import table as html_table
@@ -49,7 +49,7 @@ def _names(found: Beside, side: int) -> str:
 
 def marks(found: Beside) -> list[str]:
     random = any(each.random for pair in found.pairs for each in pair)
-    return [EMULATED] * found.emulated + ["RANDOM WEIGHTS"] * random
+    return [EMULATED] * found.emulated + [RANDOM] * random
 
 
 def rows(found: Beside) -> list[tuple[str, ...]]:

@@ -22,7 +22,7 @@ from simulator.view.cells import (
     width_of,
 )
 from simulator.view.gauges import Gauges
-from simulator.view.identity import is_emulated, is_random, is_virtual, scenario_name
+from simulator.view.identity import RANDOM, is_emulated, is_random, is_virtual, scenario_name
 from simulator.view.left import at_most
 from simulator.view.sparkline import bar, big, grid, sparkline
 from simulator.view.state import LiveState
@@ -31,7 +31,7 @@ from simulator.view.verdict import WHO
 LAG_LIMIT_S = LIMITS["loop_lag_p99_s"]
 CPU_LIMIT = LIMITS["cpu_share_mean"]
 EMULATED = ("EMULATED", "bold white on red")
-RANDOM = ("RANDOM WEIGHTS", "bold white on red")
+RANDOM_BADGE = (RANDOM, "bold white on red")
 _LIMIT_STYLE = {CLIENT: "bold red", FRONT_END: "bold yellow", ENGINE: "bold green", UNKNOWN: "dim"}
 _STAGE_STYLE = {"window": "bold green", "synthetic": "bold magenta", "done": "bold green"}
 _BIG_CELLS = 17  # 9,999: up to there the chart stays where it is while digits come and go
@@ -54,7 +54,7 @@ def title(state: LiveState, now_s: float, width: int, glyphs: Glyphs) -> list[Pa
         mark = f"{EMULATED[0]}, VIRTUAL" if is_virtual(state.manifest) else EMULATED[0]
         badge = [(f" {mark} ", EMULATED[1]), (" ", "")]
     elif is_random(state.manifest):
-        badge = [(f" {RANDOM[0]} ", RANDOM[1]), (" ", "")]
+        badge = [(f" {RANDOM_BADGE[0]} ", RANDOM_BADGE[1]), (" ", "")]
     names = [(scenario_name(state.manifest), "bold")]
     for name in (state.manifest.get("label"), engine_field(state.manifest, "model")):
         if name:

@@ -9,6 +9,9 @@ from typing import Any
 from simulator.view.cells import clean
 
 EMULATED = "EMULATED ENGINE"
+RANDOM = "RANDOM WEIGHTS"
+SAID_OF_RANDOM = "kernels, memory and scheduling are real, what the model says is not"
+RANDOM_WEIGHTS = f"{RANDOM}: {SAID_OF_RANDOM}"
 
 
 def is_emulated(manifest: Mapping[str, Any]) -> bool:

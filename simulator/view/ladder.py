@@ -15,9 +15,8 @@ from simulator.core.compare.pairs import PairedRatio
 from simulator.core.ladder.result import Row, rows
 from simulator.view.cells import clean, clock
 from simulator.view.format import DASH, digits, duration
-from simulator.view.identity import EMULATED
+from simulator.view.identity import EMULATED, RANDOM
 
-RANDOM = "RANDOM WEIGHTS"
 #: for 80 columns; ladder.json has more
 HEADS = ("rung", "agents", "ratio", "turn p50", "512/512", "ratio", "cert.")
 #: of an error below the table; ladder.json has all of it

@@ -11,9 +11,8 @@ from simulator.core.grid import NONE, TIE, A, B, Cell, Shape, Tally, boundary, n
 from simulator.core.grid_file import GridFile
 from simulator.view.cells import clean
 from simulator.view.format import DASH, count, digits, percent
-from simulator.view.identity import EMULATED
+from simulator.view.identity import EMULATED, RANDOM_WEIGHTS
 from simulator.view.sheet import Document, Sheet
-from simulator.view.why import RANDOM
 
 #: winner -> a terminal's colours
 STYLES = {"A": "black on blue", "B": "black on yellow", TIE: "", NONE: "dim"}
@@ -30,7 +29,7 @@ def document(grid: GridFile, wanted: int) -> Document:
     """wanted: cells that were asked for; fewer may be there yet."""
     error, cells = error_of(grid), grid.cells
     badge = f"{EMULATED}, VIRTUAL TIME" if grid.virtual else EMULATED
-    marks = (f"{badge}: not a GPU",) * grid.emulated + (RANDOM,) * grid.random_weights
+    marks = (f"{badge}: not a GPU",) * grid.emulated + (RANDOM_WEIGHTS,) * grid.random_weights
     told = sentences(grid)
     headline = 1 + (_marked(grid) is not None)
     sheets = [Sheet("", tuple(told[:headline]), notes=tuple(told[headline:]))]

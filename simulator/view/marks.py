@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.view.identity import emulation, is_emulated, is_random
+from simulator.view.identity import RANDOM_WEIGHTS, emulation, is_emulated, is_random
 from simulator.view.verdict import NO_COMPARISON
-
-RANDOM_WEIGHTS = "RANDOM WEIGHTS: kernels, memory and scheduling are real, what the model says is not"
 
 
 def marks(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.view.cells import clean, clock, count, percent, seconds
-from simulator.view.identity import is_emulated, is_random, is_virtual
+from simulator.view.identity import RANDOM, is_emulated, is_random, is_virtual
 from simulator.view.left import left
 from simulator.view.state import LiveState
 from simulator.view.verdict import WHO
@@ -14,7 +14,7 @@ def progress_line(state: LiveState, now_s: float, notice: str = "") -> str:
     1:48 left`. What is not known is left out, and the limit when nobody is at one."""
     pulse = state.pulse
     mark = "[EMULATED] " if is_emulated(state.manifest) else ""
-    mark = "[RANDOM WEIGHTS] " if is_random(state.manifest) else mark
+    mark = f"[{RANDOM}] " if is_random(state.manifest) else mark
     mark = "[EMULATED, virtual time] " if is_virtual(state.manifest) else mark
     slots = state.slots
     busy = sum(s.phase not in ("idle", "done") for s in slots)

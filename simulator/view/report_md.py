@@ -10,6 +10,7 @@ from simulator.core.stats import P99_NEEDS
 from simulator.view.arrivals import arrivals
 from simulator.view.format import DASH, cell, count, digits, duration, measure, percent
 from simulator.view.identity import (
+    RANDOM_WEIGHTS,
     command,
     emulation,
     facts,
@@ -19,7 +20,6 @@ from simulator.view.identity import (
     synthetic_shape,
     title,
 )
-from simulator.view.marks import RANDOM_WEIGHTS
 from simulator.view.report_parts import client, engine, errors, groups, limit, sessions, table, tools, wall, warnings
 from simulator.view.verdict import NO_COMPARISON, WHO, failures, limits, missing_p99
 

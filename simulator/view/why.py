@@ -11,7 +11,7 @@ from simulator.core.limit import CLIENT
 from simulator.core.why.split import CLOSE, RECORDS, Factor, Split
 from simulator.view.cells import clean
 from simulator.view.format import DASH, digits, measure, percent
-from simulator.view.identity import emulation, is_emulated
+from simulator.view.identity import RANDOM_WEIGHTS, emulation, is_emulated
 from simulator.view.sheet import Document, Sheet
 from simulator.view.verdict import KINDS, NO_COMPARISON
 
@@ -38,7 +38,6 @@ WORDS = {
     "kv_use": ("KV cache in use", "share", ""),
     "failed": ("failed requests", "", ""),
 }
-RANDOM = "RANDOM WEIGHTS: speed without meaning in the text"
 #: a factor nearer to 1 than this is not worth a place in the sentence
 UNCHANGED = 0.01
 #: the work's output share is told when it makes at least so much of a difference, as a logarithm
@@ -114,7 +113,7 @@ def document(splits: Sequence[Split], a: Side, b: Side) -> Document:
 def marks(sides: Sequence[Side]) -> tuple[str, ...]:
     found = [f"{emulation(each.manifest)}: not a GPU" for each in sides if is_emulated(each.manifest)]
     if any(_engine(each).get("random_weights") is True for each in sides):
-        found.append(RANDOM)
+        found.append(RANDOM_WEIGHTS)
     return tuple(dict.fromkeys(found))
 
 

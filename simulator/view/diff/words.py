@@ -16,10 +16,9 @@ from simulator.core.metric import LATENCY, OUTPUT
 from simulator.view.cells import clean
 from simulator.view.diff.figures import interval, p_text, share, signed
 from simulator.view.format import DASH, measure
-from simulator.view.identity import emulation, is_emulated, is_random
+from simulator.view.identity import RANDOM, SAID_OF_RANDOM, emulation, is_emulated, is_random
 from simulator.view.verdict import KINDS, WHO
 
-RANDOM = "RANDOM WEIGHTS"
 PAIR_HEADS = ("seed", "A", "B", "A's value", "B's value", "B/A %")
 #: rows of the short table, by keys of summary.json
 SHORT = frozenset(
@@ -48,10 +47,7 @@ def marks(found: Comparison) -> list[str]:
 
 def caution(found: Comparison) -> list[str]:
     """The marks as sentences."""
-    return [
-        f"{mark}: {'kernels are real, text and acceptance are not' if mark.startswith(RANDOM) else 'not a GPU'}"
-        for mark in marks(found)
-    ]
+    return [f"{mark}: {SAID_OF_RANDOM if mark.startswith(RANDOM) else 'not a GPU'}" for mark in marks(found)]
 
 
 def side(runs: Sequence[OneRun]) -> str:
