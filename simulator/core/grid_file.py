@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from simulator.core.grid import Cell, Shape
+from simulator.core.versioned import first_fault, versioned
 from simulator.errors import UsageError
 
 SCHEMA = 1
@@ -82,21 +82,11 @@ class GridFile(_Strict):
 
 def parse(text: bytes, name: str) -> GridFile:
     """UsageError that names the file and the place when it is no grid of a version known here."""
-    try:
-        raw = orjson.loads(text)
-    except orjson.JSONDecodeError as why:
-        raise UsageError(f"{name} is not JSON ({why}); restore it, or draw the map again in a new folder") from None
-    if not isinstance(raw, dict) or not isinstance(raw.get("schema"), int):
-        raise UsageError(f"{name} states no schema version (`schema`); give the folder that `sim map` wrote")
-    if raw["schema"] > SCHEMA:
-        raise UsageError(
-            f"{name} has schema {raw['schema']} and this version reads up to {SCHEMA}; upgrade agent-sim to read it"
-        )
+    again, give = "restore it, or draw the map again in a new folder", "give the folder that `sim map` wrote"
+    raw = versioned(text, name, SCHEMA, again=again, give=give)
     raw["schema_"] = raw.pop("schema")
     raw.pop("engine", None)
     try:
         return GridFile.model_validate(raw)
     except ValidationError as why:
-        first = why.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{name}: {place}: {first['msg']}; restore it, or draw the map in a new folder") from None
+        raise UsageError(f"{name}: {first_fault(why)}; restore it, or draw the map in a new folder") from None

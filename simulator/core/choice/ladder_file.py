@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from simulator.core.certify import LIMITED
 from simulator.core.choice.choice import Repeat, Rung
+from simulator.core.versioned import first_fault, versioned
 from simulator.errors import UsageError
 
 SCHEMA = 1
@@ -57,22 +57,12 @@ class Ladder:
 
 def parse(text: bytes, name: str) -> Ladder:
     """UsageError that names the file and the place when it is no ladder of a version known here."""
-    try:
-        raw = orjson.loads(text)
-    except orjson.JSONDecodeError as why:
-        raise UsageError(f"{name} is not JSON ({why}); restore it or climb the ladder again") from None
-    if not isinstance(raw, dict) or not isinstance(raw.get("schema"), int):
-        raise UsageError(f"{name} states no schema version (`schema`); give the ladder.json that `sim ladder` wrote")
-    if raw["schema"] > SCHEMA:
-        raise UsageError(
-            f"{name} has schema {raw['schema']} and this version reads up to {SCHEMA}; upgrade agent-sim to read it"
-        )
+    again, give = "restore it or climb the ladder again", "give the ladder.json that `sim ladder` wrote"
+    raw = versioned(text, name, SCHEMA, again=again, give=give)
     try:
         ladder = _Ladder.model_validate(raw)
     except ValidationError as why:
-        first = why.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{name}: {place}: {first['msg']}; restore the file or climb the ladder again") from None
+        raise UsageError(f"{name}: {first_fault(why)}; restore the file or climb the ladder again") from None
     return Ladder(
         scenario=ladder.scenario,
         emulated=ladder.engine_kind == "emulated",
