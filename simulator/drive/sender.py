@@ -20,6 +20,7 @@ from simulator.drive.endpoint import Endpoint, Exchange
 from simulator.drive.enough import Enough
 from simulator.drive.meter import Meter, StreamCounter
 from simulator.drive.recorder import Recorder
+from simulator.drive.wire import OnRead
 
 #: socket reads parsed before the loop gets its turn, a fifth of a millisecond to half of one
 SLICE = 128
@@ -29,7 +30,7 @@ SLICE = 128
 class Job:
     """What is to be sent, and the names its record will carry. path: below the base URL. branch: 0, or which sub-agent
     of the session sends. stop_after_tok: close the stream once so many output tokens have come. expected: what a replay
-    expects of the reply; None, whatever comes whole is right."""
+    expects of the reply; None, whatever comes whole is right. begun: set when the reply begins to come in."""
 
     kind: str
     session: str
@@ -45,6 +46,7 @@ class Job:
     branch: int = 0
     stop_after_tok: int | None = None
     expected: Expected | None = None
+    begun: asyncio.Event | None = None
 
 
 @dataclass(slots=True)
@@ -60,6 +62,19 @@ class Sends(Protocol):
     async def send(self, job: Job) -> Reply:
         """Never raises for a failed request; on cancellation the record is written first."""
         ...
+
+
+class Herald:
+    """Tells of a reply's first bytes; what else wants to see the reads sees them."""
+
+    __slots__ = ("_begun", "_then")
+
+    def __init__(self, begun: asyncio.Event, then: OnRead | None) -> None:
+        self._begun, self._then = begun, then
+
+    def __call__(self, data: bytes) -> bool | None:
+        self._begun.set()
+        return None if self._then is None else self._then(data)
 
 
 class Sender:
@@ -100,7 +115,11 @@ class Sender:
         state = self._meter.slot(job.slot) if rowed else None
         exchange = Exchange()
         counter = StreamCounter(self._meter, state, self._now, exchange.times_s, exchange.pieces)
-        on_read = None if job.stop_after_tok is None else Enough(counter, job.stop_after_tok, self._count)
+        on_read: OnRead | None = None
+        if job.stop_after_tok is not None:
+            on_read = Enough(counter, job.stop_after_tok, self._count)
+        if job.begun is not None and not job.begun.is_set():
+            on_read = Herald(job.begun, on_read)
         if state is not None:
             state.phase, state.tok_s, state.context_tok = "queue", 0.0, job.prompt_tok
         self._meter.in_flight += 1

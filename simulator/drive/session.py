@@ -31,7 +31,7 @@ class SessionRunner:
         self._turn = plan.start_turn
         self._outcome, self._error = "stopped", ""
         self._complaints: list[str] | None = None
-        self.first_reply = self._talk.answered
+        self.first_reply = self._talk.begun
 
     async def run(self) -> Session:
         """Plays, and writes the session's line whatever happens; cancellation is passed on after that."""

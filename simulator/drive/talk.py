@@ -26,9 +26,9 @@ BYTES_PER_TOK = 4.0
 
 
 class Talk:
-    """turns: the conversation's. branch: 0, the session's own; n, its n-th sub-agent. answered: set when the first
-    request has an answer or has failed. failed, error: whether the client gave up, and the last thing that went
-    wrong."""
+    """turns: the conversation's. branch: 0, the session's own; n, its n-th sub-agent. begun: set when the first reply
+    begins to come in, or its request has failed. failed, error: whether the client gave up, and the last thing that
+    went wrong."""
 
     def __init__(self, stage: Stage, plan: SessionPlan, slot: int, wall: Wall, turns: Sequence[Turn],
                  branch: int = 0) -> None:  # fmt: skip
@@ -36,7 +36,7 @@ class Talk:
         self._overlay = Overlay(plan.pool, turns)
         self._recovery = Recovery(plan.profile)
         self._offered = tuple(offered(tail) for tail in (plan.tails or (plan.tail,)))
-        self.answered = asyncio.Event()
+        self.begun = asyncio.Event()
         self.failed, self.error = False, ""
 
     async def reply(self, turn: Turn, t_due_s: float) -> bool:
@@ -45,7 +45,7 @@ class Talk:
         while True:
             reply = await self._s.sender.send(self._job(turn, t_due_s, retry))
             self._book(reply)
-            self.answered.set()
+            self.begun.set()
             move = self._judge(turn, reply)
             if not move.again:
                 self.failed = not move.go_on
@@ -128,6 +128,7 @@ class Talk:
             expected=Expected(
                 turn.output_tok if forced else None, self._offered[turn.head if plan.tails else 0]
             ),
+            begun=self.begun,
         )  # fmt: skip
 
     def _book(self, reply: Reply) -> None:

@@ -24,10 +24,10 @@ class _Life:
 
 
 class Agents:
-    """One engine's slots, of `n_slots` in all. answered_s: when each slot's first request had been answered."""
+    """One engine's slots, of `n_slots` in all. begun_s: when each slot's first reply began."""
 
     def __init__(self, stage: Stage, library: Library, slots: Sequence[int], n_slots: int, ramp_s: float) -> None:
-        self.answered_s: dict[int, float] = {}
+        self.begun_s: dict[int, float] = {}
         self.dry = 0
         self._stage, self._library = stage, library
         self._lives: dict[int, _Life] = {}
@@ -37,8 +37,8 @@ class Agents:
             stage.agenda.at(stage.agenda.now_s + ramp_s * slot / max(1, n_slots), self._next, slot)
 
     @property
-    def all_answered(self) -> bool:
-        return len(self.answered_s) == len(self._played)
+    def all_begun(self) -> bool:
+        return len(self.begun_s) == len(self._played)
 
     @property
     def over(self) -> bool:
@@ -62,7 +62,7 @@ class Agents:
         if cast is None:
             self._open -= 1
             self.dry += not self._stage.stopping
-            self.answered_s.setdefault(slot, self._stage.agenda.now_s)
+            self.begun_s.setdefault(slot, self._stage.agenda.now_s)
             return
         self._played[slot] += 1
         self._stage.agenda.at(self._stage.starts.pass_s(self._stage.agenda.now_s), self._begin, slot, cast)
@@ -75,13 +75,13 @@ class Agents:
         place = Place(cast.session, slot, cast.salt)
         talk = Talk(
             self._stage, place, cast.script, beats, 0,
-            lambda outcome, error: self._ended(slot, outcome, error), lambda: self._answered(slot),
+            lambda outcome, error: self._ended(slot, outcome, error), lambda: self._reply_began(slot),
         )  # fmt: skip
         self._lives[slot] = _Life(cast, talk, self._stage.agenda.now_s, cast.start_turn)
         talk.begin()
 
-    def _answered(self, slot: int) -> None:
-        self.answered_s.setdefault(slot, self._stage.agenda.now_s)
+    def _reply_began(self, slot: int) -> None:
+        self.begun_s.setdefault(slot, self._stage.agenda.now_s)
 
     def _ended(self, slot: int, outcome: str, error: str) -> None:
         life = self._lives.pop(slot)

@@ -21,11 +21,12 @@ AGAIN_S = 0.001
 @dataclass(slots=True, eq=False)
 class Sent(Request):
     """A request with what its client notes: when each chunk reached it, how many tokens it had. stop_at_tok: the client
-    closes the stream once so many have come; ended: called with this request when its last chunk is there; queued: the
-    scheduler has had it."""
+    closes the stream once so many have come; began, ended: called when its first chunk and, with this request, when its
+    last one is there; queued: the scheduler has had it."""
 
     sent_s: float = 0.0
     stop_at_tok: float = math.inf
+    began: Callable[[], None] | None = None
     ended: Callable[[Sent], None] | None = None
     queued: bool = False
     times_s: list[float] = field(default_factory=list)
@@ -89,6 +90,8 @@ class Replica:
             if not request.times_s:
                 self.answered += 1
                 self.ttft_s += out_s - CHUNK_S - request.sent_s - REQUEST_S
+                if request.began is not None:
+                    self._agenda.at(out_s, request.began)
             request.times_s.append(out_s)
             request.tokens.append(new)
             emitted = request.emitted_tok

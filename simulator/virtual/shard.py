@@ -1,5 +1,5 @@
 """Some of a run's engines with the slots that they serve. Engines know nothing of each other, so a run may be dealt
-out over processes; only the measured window joins them: it opens when the last slot of all has been answered.
+out over processes; only the measured window joins them: it opens when the last slot of all has its first output.
 
 Within a process each engine has a clock of its own, too, and is played a few simulated seconds at a time: its state
 then stays in the processor's cache, and its queue of moments short.
@@ -63,8 +63,8 @@ class _Engine:
         self.fixed: Fixed | None = None
 
     @property
-    def answered(self) -> bool:
-        return self.agents.all_answered
+    def begun(self) -> bool:
+        return self.agents.all_begun
 
     @property
     def agents_over(self) -> bool:
@@ -106,8 +106,8 @@ class Shard:
         return _Engine(stage, agents)
 
     def ramp(self, limit_s: float) -> float:
-        """Plays until every slot's first request has been answered; when that was."""
-        return self._run(limit_s, lambda engine: not engine.answered)
+        """Plays until every slot's first reply has begun; when that was."""
+        return self._run(limit_s, lambda engine: not engine.begun)
 
     def play(self, until_s: float) -> float:
         """Plays on, at most until all sessions are over; when that was."""

@@ -39,16 +39,16 @@ class Place:
 
 
 class Talk:
-    """done(outcome, error) is called once: "completed" | "stopped" | "failed". answered is called after each reply.
-    wall and tally are the session's; a sub-agent's time is in its parent's wait."""
+    """done(outcome, error) is called once: "completed" | "stopped" | "failed". begun is called when a reply begins
+    or is refused. wall and tally are the session's; a sub-agent's time is in its parent's wait."""
 
     def __init__(
         self, stage: Stage, place: Place, script: Script, beats: Sequence[Beat], branch: int,
-        done: Callable[[str, str], None], answered: Callable[[], None],
+        done: Callable[[str, str], None], begun: Callable[[], None],
     ) -> None:  # fmt: skip
         self.wall, self.tally, self.turn = Wall(), Tally(), beats[0].index
         self._stage, self._place, self._script = stage, place, script
-        self._beats, self._branch, self._done, self._answered = beats, branch, done, answered
+        self._beats, self._branch, self._done, self._begun = beats, branch, done, begun
         self._n = 0
         self._phase = "idle"
         self._pause = 0  # counts pauses: the end of one that was cut short means nothing
@@ -132,9 +132,10 @@ class Talk:
         request = self._stage.request(self._beat, self._place.salt, self._reply)
         if isinstance(request, str):
             self._stage.log.refuse(self._stamp(), self._now_s, request)
-            self._answered()
+            self._begun()
             self._finish("failed", f"context_overflow: {request}")
             return
+        request.began = self._begun
         self._sent = request
         self._stage.agenda.at(self._stage.requests.pass_s(self._now_s), self._hand_over, request)
 
@@ -148,7 +149,6 @@ class Talk:
         self._sent = None
         self._stage.log.reply(self._stamp(), request, self._due_s, self._now_s)
         self.wall.model_s += self._now_s - request.sent_s
-        self._answered()
         self._enter("tool", sum(call.recorded_s for call in self._beat.calls), self._end_tools)
         if self._stage.stopping:
             self._end_tools()

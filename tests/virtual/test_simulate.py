@@ -121,11 +121,11 @@ def test_another_seed_draws_other_lengths_of_drafts() -> None:
     assert [r["tok"] for r in one] != [r["tok"] for r in two]
 
 
-def test_the_window_opens_when_all_are_answered_and_requests_in_flight_at_its_end_finish() -> None:
+def test_the_window_opens_at_the_last_first_output_and_requests_in_flight_at_its_end_finish() -> None:
     plans = [plan(f"s{n:04d}", turns=40, tool_s=2.0, output_tok=100) for n in range(4)]
     result = simulate(scenario(4, refill=True, window_s=20.0), PARAMS, scripts(plans))
     start_s, end_s = result.windows["agent"]
-    firsts = [min(r["t_end_s"] for r in rows(result) if r["slot"] == slot) for slot in range(4)]
+    firsts = [min(r["t_first_s"] for r in rows(result) if r["slot"] == slot) for slot in range(4)]
     assert start_s == pytest.approx(max(firsts)) and end_s - start_s == pytest.approx(20.0)
     assert max(r["t_sent_s"] for r in rows(result)) <= end_s < max(r["t_end_s"] for r in rows(result)) + 1.0
     assert {s.outcome for s in result.log.sessions} == {"stopped"} and all(adds_up(s) for s in result.log.sessions)
