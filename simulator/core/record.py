@@ -23,6 +23,17 @@ ERRORS = (
     "cancelled",  # the run was stopped
 )
 
+#: why a live session did not solve its task, the only values of Session.failure_class besides ""
+FAILURES = (
+    "wrong_answer",  # it said that it was done, and the check disagrees
+    "gave_up",  # it ended without saying that it was done
+    "loop",  # the same call over and over
+    "malformed_calls",  # calls that the client could not read
+    "context_overflow",
+    "time_out",  # a limit of turns, tokens or seconds
+    "engine_error",  # its requests failed
+)
+
 
 @dataclass(slots=True)
 class Request:
@@ -115,7 +126,9 @@ class Session:
     setup_s lies before t_ready_s; the other parts divide t_end_s - t_ready_s without overlap. subagent_s: the wait for
         sub-agents, whose own requests and tools are in no other part.
     outcome: "completed" | "stopped" (the run ended) | "failed".
-    verified: the recorded solution's check passed; None when it was not run. check: its first complaint, or "".
+    verified: the task's check passed (of a live session: the model solved it); None when it was not run. check: its
+        first complaint, or "".
+    failure_class: of a live session that solved nothing, one of FAILURES; else "".
     diff_stat: "files +added -removed" of the final workspace diff.
     """
 
@@ -151,6 +164,7 @@ class Session:
     diff_stat: str = ""
     subagent_s: float = 0.0
     t_due_s: float | None = None
+    failure_class: str = ""
 
 
 @dataclass(slots=True)
