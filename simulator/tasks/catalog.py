@@ -15,6 +15,7 @@ from simulator.core.task import KINDS, SIZES, Style, Task
 from simulator.errors import UsageError
 
 REPOS = Path(__file__).resolve().parents[2] / "repos"
+_PACKAGE = "sim_repos"
 
 
 def templates() -> list[str]:
@@ -31,16 +32,17 @@ def kind_of(template: str) -> str:
 
 @functools.cache
 def load(template: str) -> ModuleType:
-    """The recipe's module. Its folder becomes a package of its own, so that it can import its neighbours relatively."""
+    """The recipe's module. repos/ becomes a package, so that a recipe can import its neighbours relatively, and what
+    several templates share from the folder beside its own."""
     if template not in templates():
         near = difflib.get_close_matches(template, templates(), n=1)
         hint = f"did you mean `{near[0]}`?" if near else f"there are: {', '.join(templates())}"
         raise UsageError(f"no task template `{template}` under {REPOS}; {hint}")
-    package = f"sim_repos_{template}"
-    spec = ModuleSpec(package, None, is_package=True)
-    spec.submodule_search_locations = [str(REPOS / template)]
-    sys.modules[package] = importlib.util.module_from_spec(spec)
-    return importlib.import_module(f"{package}.recipe")
+    if _PACKAGE not in sys.modules:
+        spec = ModuleSpec(_PACKAGE, None, is_package=True)
+        spec.submodule_search_locations = [str(REPOS)]
+        sys.modules[_PACKAGE] = importlib.util.module_from_spec(spec)
+    return importlib.import_module(f"{_PACKAGE}.{template}.recipe")
 
 
 def make(template: str, seed: int, size: str, style: Style) -> Task:
