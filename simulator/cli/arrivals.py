@@ -87,6 +87,7 @@ def open_load(
         window_s=scenario.window_s,
         ramp_s=scenario.ramp_s,
         limit_s=scenario.time_limit_s,
+        drain_s=scenario.drain_s,
         t0_s=t0_s,
     )
 

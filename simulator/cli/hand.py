@@ -155,6 +155,7 @@ class Hand:
             window_s=scenario.window_s,
             ramp_s=scenario.ramp_s,
             limit_s=scenario.time_limit_s,
+            drain_s=scenario.drain_s,
             session_starts_per_s=scenario.arrival.session_starts_per_s,
             share=share,
         )

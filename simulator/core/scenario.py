@@ -188,7 +188,8 @@ class Scenario(_Block):
     start: "stationary", slots (in an open loop all arrivals) begin in the middle of sessions, as a running service
     would be met; "beginning", all at their first turn. profiles, tasks, sizes:
     shares, need not add up to 1. workdir: "per_agent", each agent's path differs, so prompts share almost no prefix;
-    "shared", one path for all. plan_mode: share of sessions that begin in plan mode. subagents: share of sessions that
+    "shared", one path for all. drain_s: requests in flight at the window's end have so long to finish, then they are
+    cancelled. plan_mode: share of sessions that begin in plan mode. subagents: share of sessions that
     send out sub-agents. parallel_tool_calls: native classic profiles only; false, the client takes one call a reply and
     closes the stream after it. cached_double_count: the engine reports cached tokens and classic clients count them
     twice, so that they cut a warm session at about half its window. think: pauses before a turn, besides the tools.
@@ -199,6 +200,7 @@ class Scenario(_Block):
     sessions: Annotated[int, Field(ge=0, le=32_768)] = 0
     window_s: Positive | None = None
     ramp_s: Annotated[float, Field(ge=0)] = 5.0
+    drain_s: Annotated[float, Field(ge=0)] = 60.0
     refill: bool = True
     start: Literal["stationary", "beginning"] = "stationary"
     max_turns: Annotated[int, Field(gt=0)] | None = None
@@ -238,6 +240,6 @@ class Scenario(_Block):
 
 
 def scenario_hash(scenario: Scenario) -> str:
-    """SHA-256 of the checked scenario without what does not change the work: name and endpoint."""
-    text = scenario.model_dump_json(exclude={"name", "endpoint"})
+    """SHA-256 of the checked scenario without what does not change the measured work: name, endpoint, drain_s."""
+    text = scenario.model_dump_json(exclude={"name", "endpoint", "drain_s"})
     return hashlib.sha256(text.encode()).hexdigest()

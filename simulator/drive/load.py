@@ -19,13 +19,12 @@ from simulator.core.plan import SessionPlan
 from simulator.core.share import WHOLE, Share
 from simulator.drive.session import SessionRunner, Stage
 
-DRAIN_LIMIT_S = 60.0
-
 
 @dataclass(frozen=True, slots=True)
 class LoadShape:
     """slots: concurrent sessions of the whole run, share: which of them are played here. window_s None: until all plans
-    are played. limit_s: run time at which everything stops, whatever the window says."""
+    are played. limit_s: run time at which everything stops, whatever the window says. drain_s: what is in flight at the
+    window's end has so long to finish."""
 
     slots: int
     window_s: float | None
@@ -33,6 +32,7 @@ class LoadShape:
     limit_s: float
     session_starts_per_s: float | None = None
     share: Share = WHOLE
+    drain_s: float = 60.0
 
 
 @dataclass(slots=True)
@@ -87,9 +87,9 @@ class Load:
             await self._until_answered(everything)
             await self._window(everything, await self._opening())
             self._stage.stopping.set()
-            meter.begin("drain", self._stage.now() + DRAIN_LIMIT_S)
+            meter.begin("drain", self._stage.now() + self._shape.drain_s)
             if not self._interrupt.is_set():
-                await self._first(everything, DRAIN_LIMIT_S)
+                await self._first(everything, self._shape.drain_s)
         finally:
             self._stage.stopping.set()
             for task in slots:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from simulator.drive.load import DRAIN_LIMIT_S, LoadResult, Work
+from simulator.drive.load import LoadResult, Work
 from simulator.drive.session import SessionRunner, Stage
 
 #: how long before it is due a session's workspace is set up
@@ -33,6 +33,7 @@ class OpenShape:
     ramp_s: float
     limit_s: float
     t0_s: float | None = None
+    drain_s: float = 60.0
 
 
 class OpenLoad:
@@ -68,9 +69,9 @@ class OpenLoad:
         try:
             await self._window(played, t0 + self._shape.first_s + self._shape.ramp_s)
             stage.stopping.set()
-            meter.begin("drain", stage.now() + DRAIN_LIMIT_S)
+            meter.begin("drain", stage.now() + self._shape.drain_s)
             if not self._interrupt.is_set():
-                await self._first(played, DRAIN_LIMIT_S)
+                await self._first(played, self._shape.drain_s)
         finally:
             stage.stopping.set()
             played.cancel()

@@ -10,8 +10,6 @@ from simulator.virtual.library import Cast, Library
 from simulator.virtual.stage import Stage
 from simulator.virtual.talk import Place, Talk
 
-DRAIN_LIMIT_S = 60.0
-
 
 @dataclass(slots=True)
 class _Life:

@@ -12,7 +12,6 @@ from pathlib import Path
 from simulator.core.scenario import Scenario
 from simulator.engine.embedded.config import EngineParams
 from simulator.errors import UsageError
-from simulator.virtual.agents import DRAIN_LIMIT_S
 from simulator.virtual.fleet import Fleet
 from simulator.virtual.log import Log
 from simulator.virtual.sampling import merged
@@ -127,8 +126,8 @@ def _agents(scenario: Scenario, fleet: Fleet, result: Simulated) -> None:
             result.windows["agent"] = (start_s, end_s)
             if length_s < scenario.window_s and end_s >= limit_s:
                 result.stopped = "time limit"
-    result.stretches.append(Stretch("drain", "agent", end_s, end_s + DRAIN_LIMIT_S))
-    result.end_s = max(fleet.tell("drain", end_s, end_s + DRAIN_LIMIT_S))
+    result.stretches.append(Stretch("drain", "agent", end_s, end_s + scenario.drain_s))
+    result.end_s = max(fleet.tell("drain", end_s, end_s + scenario.drain_s))
 
 
 def _synthetic(scenario: Scenario, fleet: Fleet, result: Simulated) -> None:

@@ -85,6 +85,13 @@ def test_what_differs_is_named_unless_it_was_asked_for(changes: dict[str, Any], 
     assert six(**changes, allowed=[aspect]).word is Verdict.BETTER
 
 
+def test_a_key_that_the_older_run_does_not_know_is_as_it_always_was() -> None:
+    assert (
+        six(scenario_hash="z", scenario={"sessions": 8, "start": "stationary", "drain_s": 5.0}).word is Verdict.BETTER
+    )
+    assert six(scenario_hash="z", scenario={"sessions": 8, "start": "beginning"}).word is Verdict.INCOMPARABLE
+
+
 @pytest.mark.parametrize(
     ("changes", "aspect", "said"),
     [

@@ -94,7 +94,7 @@ class Queues:
 async def drive(
     script: Script, queues: Sequence[Sequence[SessionPlan]], *, paced: bool = False, window_s: float | None = None,
     interrupt_after_s: float | None = None, limit_s: float = 60.0, timeout_s: float = 20.0,
-    planned_after_s: float = 0.0,
+    planned_after_s: float = 0.0, drain_s: float = 60.0,
 ) -> tuple[Lines, LoadResult]:  # fmt: skip
     lines, clock, interrupt = Lines(), RunClock(), asyncio.Event()
     meter = Meter(clock.now)
@@ -113,7 +113,7 @@ async def drive(
             paced=paced,
             forced=True,
         )
-        shape = LoadShape(len(queues), window_s, 0.0, limit_s)
+        shape = LoadShape(len(queues), window_s, 0.0, limit_s, drain_s=drain_s)
         if interrupt_after_s is not None:
             asyncio.get_running_loop().call_later(interrupt_after_s, interrupt.set)
         result = await Load(stage, shape, work, interrupt).run()
@@ -230,6 +230,14 @@ async def test_the_window_opens_at_the_last_slot_s_first_output_and_slots_refill
     assert all(r.t_call_s <= end + 0.2 for r in lines.requests), "a request started after the window"
     assert {s.outcome for s in lines.sessions} <= {"completed", "stopped"}
     assert all(r.outcome == "ok" for r in lines.requests), "the drain lets what is in flight finish"
+
+
+async def test_what_outlasts_the_drain_is_cancelled_and_kept() -> None:
+    script = Script(lambda s, n: "slow", tokens=600)
+    lines, result = await drive(script, [[plan("s0000")]], window_s=0.3, drain_s=0.2)
+    assert result.window is not None and result.stopped == ""
+    (only,) = lines.requests
+    assert only.error == "cancelled" and only.chunks and only.t_end_s < result.window[1] + 10
 
 
 async def test_slots_wait_for_plans_that_are_still_made_and_so_does_the_window() -> None:

@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel
+
 from simulator.core.certify import LIMITED
 from simulator.core.compare.delivered import TOLERANCE, Delivered, Match, match
 from simulator.core.compare.within import Within
 from simulator.core.run import KINDS
+from simulator.core.scenario import Scenario
 
 #: differences that a user may ask for
 ALLOWABLE = ("seed", "scenario", "model", "gpu", "kind", "client", "mode")
@@ -111,11 +114,9 @@ def _work(a: OneRun, b: OneRun) -> Iterator[Reason]:
 
 
 def same_scenario(a: OneRun, b: OneRun) -> bool:
-    """But for the seed, where that differs."""
+    """But for the seed, and for keys that one of them is too old to know and the other has as they always were."""
     if a.manifest.get("scenario_hash") == b.manifest.get("scenario_hash"):
         return True
-    if a.manifest.get("seed") == b.manifest.get("seed"):
-        return False
     asked = _asked(a), _asked(b)
     return bool(asked[0]) and not _changed(*asked)
 
@@ -126,8 +127,15 @@ def _asked(run: OneRun) -> Mapping[str, Any]:
 
 
 def _changed(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
-    same = {"seed", "name", "endpoint"}
-    return [str(key) for key in dict.fromkeys((*a, *b)) if key not in same and a.get(key) != b.get(key)]
+    same = {"seed", "name", "endpoint", "drain_s"}
+    keys = (key for key in dict.fromkeys((*a, *b)) if key not in same)
+    return [str(key) for key in keys if a.get(key, _default(key)) != b.get(key, _default(key))]
+
+
+def _default(key: str) -> Any:
+    field = Scenario.model_fields.get(key)
+    value = None if field is None else field.get_default(call_default_factory=True)
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else value
 
 
 def kind_of(run: OneRun) -> str:
