@@ -7,8 +7,10 @@ for; the style decides how the recorded agent reads files. Templates are in file
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from random import Random
 
+from simulator.core.action import Edit
 from simulator.core.task import Check, Style, Task
 
 from . import history, solve
@@ -38,7 +40,7 @@ sys.exit(1 if wrong else 0)
 
 
 def make(seed: int, size: str, style: Style) -> Task:
-    """The task of a seed: "medium" has two or three items, "long" seven to nine."""
+    """The task of a seed: "small" has one item, "medium" two or three, "long" seven to nine."""
     rng = Random(f"backoffice task {seed} {size}")
     world = build(seed, n_units=N_UNITS)
     items = _items(world, size, rng)
@@ -48,7 +50,7 @@ def make(seed: int, size: str, style: Style) -> Task:
     reports = size == "long"
     extra = {solve.REPORTS: _reports(world, items)} if reports else {}
     files = history.files_at(world, stages, history.version_of(world)) | extra
-    walk = Walk(world, stages, files, Random(f"backoffice walk {seed} {size}"), style)
+    walk = Walk(world, stages, files, Random(f"backoffice walk {seed} {size}"), style, brief=size == "small")
     solve.orient(walk, items, reports=reports)
     noted = 0
     for number, item in enumerate(items, start=1):
@@ -71,7 +73,9 @@ def make(seed: int, size: str, style: Style) -> Task:
 
 
 def _items(world: World, size: str, rng: Random) -> list[solve.Item]:
-    """At least one of each kind; those of one unit are neighbours, the fault first."""
+    """At least one of each kind, where there is more than one; those of one unit are neighbours, the fault first."""
+    if size == "small":
+        return [solve.Item(rng.choice(world.units), rng.choice(("fault", "feature")))]
     count = rng.choice((2, 3, 3)) if size == "medium" else rng.randint(7, 9)
     units = rng.sample(world.units, 2 if size == "medium" else (count + 1) // 2 + 1)
     pairs = [solve.Item(unit, kind) for unit in units for kind in ("fault", "feature")]
@@ -99,8 +103,9 @@ def _prompt(world: World, items: list[solve.Item], rng: Random, *, reports: bool
             f"are through, run the complete suite and tell me for each number what you did."
         )
     texts = "\n\n".join(f"{n}. {i.text('issue')}" for n, i in enumerate(items, start=1))
+    things = "one thing" if len(items) == 1 else f"{len(items)} things"
     return (
-        f"Hi, {len(items)} things for {world.repo} before the next version.\n\n{texts}\n\n{style} The suite runs with "
+        f"Hi, {things} for {world.repo} before the next version.\n\n{texts}\n\n{style} The suite runs with "
         f"`python -m unittest discover -s tests -t .`"
     )
 
@@ -126,3 +131,12 @@ def _case(item: solve.Item, which: str) -> dict[str, str]:
     names = item.unit.names
     source = f"from {names['here']} import {names['Main']}\n" + item.unit.story(f"check.{which}", Random(0)) + "\n"
     return {"title": f"{names['mod']} ({which})", "source": source}
+
+
+def broken(task: Task) -> Iterator[tuple[str, dict[str, bytes | None]]]:
+    """Only the tests were changed, or everything but the last module."""
+    head = {path: content for commit in task.history for path, content in commit.files.items()}
+    edited = [a.path for s in task.steps for a in s.actions if isinstance(a, Edit)]
+    modules = list(dict.fromkeys(p for p in edited if p.endswith(".py") and not p.startswith("tests/")))
+    yield "tests without code", {path: head[path] for path in modules}
+    yield "the last module was forgotten", {modules[-1]: head[modules[-1]]}

@@ -33,13 +33,26 @@ class Item:
 
 def orient(walk: Walk, items: list[Item], *, reports: bool) -> None:
     """Files, README, package, the request's surroundings, and a first full run."""
-    world, rng, pkg = walk.world, walk.rng, walk.world.package
+    world, rng = walk.world, walk.rng
     walk.plan("Look round and run the suite", *[i.title + f" ({i.kind})" for i in items], "Changelog", "Final run")
-    first = f"This is about {items[0].unit.names['title'].lower()} and {len(items) - 1} more in {world.repo}. "
+    more = f" and {len(items) - 1} more" if len(items) > 1 else ""
+    first = f"This is about {items[0].unit.names['title'].lower()}{more} in {world.repo}. "
     walk.list_files(".", first + "I begin with the layout of the repository before I form an opinion.", recursive=True)
     if reports:
         walk.read(REPORTS, why="since the task points to it")
     walk.read("README.md", why="for the conventions of this project")
+    if not walk.brief:
+        _conventions(walk)
+    total = sum(len(facts.tests(t)) for p, t in walk.files.items() if p.startswith("tests/test_"))
+    full = rng.choice(("python -m unittest discover -s tests -t .", "python -m unittest discover -t . -s tests -b"))
+    walk.run(full, "Before changing anything I want to know whether the suite is green as it stands.",
+             f"All {total} cases pass, so none of the reported behaviour is covered by a test yet.")  # fmt: skip
+    walk.done("Look round and run the suite")
+
+
+def _conventions(walk: Walk) -> None:
+    """What every module shares, and the recent history."""
+    world, rng, pkg = walk.world, walk.rng, walk.world.package
     if rng.random() < 0.6:
         walk.definitions(pkg, f"The top-level modules of `{pkg}` are shared by everything, so I list what they define.")
     walk.read(world.part("errors").module_path, why="because every module raises these")
@@ -50,11 +63,6 @@ def orient(walk: Walk, items: list[Item], *, reports: bool) -> None:
     ))  # fmt: skip
     walk.run(log, "The history often says why something is the way it is, so a look at the recent commits.",
              "The last commits touch the modules named in the task, which fits the time of the reports.")  # fmt: skip
-    total = sum(len(facts.tests(t)) for p, t in walk.files.items() if p.startswith("tests/test_"))
-    full = rng.choice(("python -m unittest discover -s tests -t .", "python -m unittest discover -t . -s tests -b"))
-    walk.run(full, "Before changing anything I want to know whether the suite is green as it stands.",
-             f"All {total} cases pass, so none of the reported behaviour is covered by a test yet.")  # fmt: skip
-    walk.done("Look round and run the suite")
 
 
 def work(walk: Walk, item: Item) -> None:
@@ -73,7 +81,7 @@ def _investigate(walk: Walk, item: Item) -> None:
     names = _methods(walk, unit)
     walk.saw(f"The next item concerns {unit.names['title'].lower()} in `{unit.module_path}`.")
     about = unit.story("about", Random(walk.world.seed)).split("\n\n")
-    if rng.random() < 0.75:
+    if not walk.brief and rng.random() < 0.75:
         walk.search(rf"\b{rng.choice(names)}\b" if rng.random() < 0.6 else unit.names["Main"])
     pair = [unit.module_path, unit.test_path]
     if walk.echoes:
@@ -86,6 +94,8 @@ def _investigate(walk: Walk, item: Item) -> None:
         walk.saw(walk.voice.once(about))
     if unit.doc_path and rng.random() < 0.8:
         walk.read(unit.doc_path, why="as the written rule decides what is right", insight=walk.voice.once(about))
+    if walk.brief:
+        return
     _look_around(walk, unit)
     helper = rng.choice([p for p in walk.world.base if p.dotted in walk.files[unit.module_path]])
     if rng.random() < 0.95:
@@ -208,6 +218,10 @@ def _extend(walk: Walk, item: Item) -> None:
                  "The diff is limited to this item.")  # fmt: skip
 
 
+def _counted(n: int) -> str:
+    return "One entry" if n == 1 else f"{n} entries"
+
+
 def note_changes(walk: Walk, items: list[Item]) -> None:
     """Lines for these items under Unreleased in the changelog."""
     walk.unit = None
@@ -217,7 +231,7 @@ def note_changes(walk: Walk, items: list[Item]) -> None:
     first = text.split(head, 1)[1].splitlines()[0] + "\n"
     lines = "".join(f"* {i.text('change')}\n" for i in items)
     kept = "" if first == "* Nothing yet\n" else first
-    walk.replace("CHANGELOG.md", head + first, head + lines + kept, f"{len(items)} entries under Unreleased.")
+    walk.replace("CHANGELOG.md", head + first, head + lines + kept, f"{_counted(len(items))} under Unreleased.")
 
 
 def finish(walk: Walk, items: list[Item], noted: int) -> None:
@@ -226,25 +240,32 @@ def finish(walk: Walk, items: list[Item], noted: int) -> None:
         note_changes(walk, items[noted:])
     walk.unit = None
     walk.done("Changelog")
-    touched = sorted({i.unit.names["mod"].replace("_", "-") for i in items})
-    walk.run(f"python -m {world.package} overview --only {touched[0]}",
-             "The command line builds every part, so one call of it shows that nothing broke on import.",
-             f"The overview prints its line for {touched[0]}.")  # fmt: skip
+    if not walk.brief:
+        _overview(walk, items)
     total = sum(len(facts.tests(t)) for p, t in walk.files.items() if p.startswith("tests/test_"))
     walk.run(f"python -m unittest discover {rng.choice(('-f', '-v', '-v'))} -s tests -t .",
              walk.voice.say(prose.RUN, what="the complete suite", expect=f"{total} passing cases"),
              f"All {total} cases pass.")  # fmt: skip
     walk.done("Final run")
-    walk.run(rng.choice(("git status --short", "git status --porcelain --untracked-files=all")),
-             "Which files did I touch in the end?",
-             "Only the modules, tests and documents that belong to the items.")  # fmt: skip
+    if not walk.brief:
+        walk.run(rng.choice(("git status --short", "git status --porcelain --untracked-files=all")),
+                 "Which files did I touch in the end?",
+                 "Only the modules, tests and documents that belong to the items.")  # fmt: skip
     paths = rng.choice(("", " ".join(sorted({i.unit.module_path for i in items}))))
     walk.run(f"git diff {rng.choice(('', '-U2 ', '--stat -p '))}{paths}".strip(),
              "A last read of my own diff, as a reviewer would see it.",
              "The diff contains what I described and nothing else.")  # fmt: skip
     changes = "\n".join(f"- {i.text('change')} (`{i.unit.module_path}`)" for i in items)
+    what, verb = (f"All {len(items)} items", "are") if len(items) > 1 else ("The item", "is")
     walk.complete(
-        f"All {len(items)} items for {world.repo} after {version_of(world)} are done:\n\n{changes}\n\n"
+        f"{what} for {world.repo} after {version_of(world)} {verb} done:\n\n{changes}\n\n"
         f"Tests were added next to the existing ones; the suite of {total} cases passes. CHANGELOG.md has an entry "
         f"for each item under Unreleased, and the documents of the extended modules describe the new calls."
     )
+
+
+def _overview(walk: Walk, items: list[Item]) -> None:
+    touched = sorted({i.unit.names["mod"].replace("_", "-") for i in items})
+    walk.run(f"python -m {walk.world.package} overview --only {touched[0]}",
+             "The command line builds every part, so one call of it shows that nothing broke on import.",
+             f"The overview prints its line for {touched[0]}.")  # fmt: skip

@@ -27,11 +27,19 @@ _NUMBER_WIDTH = 8  # characters that a numbered line adds at most
 
 
 class Walk:
-    """files: path -> present text. stages: path -> stage of its slots. steps: the replies so far."""
+    """files: path -> present text. stages: path -> stage of its slots. steps: the replies so far. brief: the task is
+    small, and only what it needs is looked at."""
 
     def __init__(
-        self, world: World, stages: dict[str, dict[str, str]], files: dict[str, str], rng: Random, style: Style
+        self,
+        world: World,
+        stages: dict[str, dict[str, str]],
+        files: dict[str, str],
+        rng: Random,
+        style: Style,
+        brief: bool = False,
     ) -> None:
+        self.brief = brief
         self.world = world
         self.stages = {path: dict(stage) for path, stage in stages.items()}
         self.files = dict(files)

@@ -20,25 +20,27 @@ def make(seed: int, size: str, style: Style) -> Task:
     facts = trade.build(seed, size)
     r = words.stream(seed, "documents", "brief", size)
     spec = make_spec(r, facts)
-    request = setting.prompt(r, facts, spec)
+    request = setting.prompt(r, facts, spec, size)
     history = setting.history(r, facts, spec, size)
     story = Story(words.stream(seed, "documents", "story", size, style.documents), facts, spec, style, size)
     opening(story)
-    lean = size == "medium"
+    lean = size != "long"
     circulars = sorted(p for c in history for p in c.files if any(f"/{t}_" in p for t in setting.TOPICS))
-    circulars = story.r.sample(circulars, 3 if size == "long" else 1)
+    circulars = story.r.sample(circulars, 3 if size == "long" else 0 if size == "small" and story.raw else 1)
     for supplier in facts.suppliers:
         supplier_chapter(story, supplier, lean=lean)
         if circulars and story.r.random() < 0.35:
             leaflet(story, circulars.pop())
     if lean:
         orders(story, facts.suppliers)
-    goods_chapter(story)
-    payments_chapter(story)
+    if not story.papers_only:
+        goods_chapter(story)
+        payments_chapter(story)
     for path in circulars:
         leaflet(story, path)
-    crosscheck_chapter(story)
+    if not story.papers_only:
+        crosscheck_chapter(story)
     ending(story)
     name = f"{words.plain(facts.buyer.short.split()[0])}-papers-{facts.start:%Y-%m}"
-    check = Check(template("check.py.txt").template, json.dumps(story.truth, ensure_ascii=False))
+    check = Check(template("check.py.txt").template, json.dumps(story.asked(), ensure_ascii=False))
     return Task("documents_inbox", "documents", size, seed, name, request, history, tuple(story.steps), check)

@@ -14,7 +14,7 @@ def ending(s: Story) -> None:
     world, r = s.world, s.r
     folders = "out/invoices out/contracts out/orders"
     s.do("final_validate", s.validate())
-    if s.may(0.7):
+    if not s.papers_only and s.may(0.7):
         count = r.choice((f"for d in {folders}; do echo $d $(ls $d | wc -l); done", f"ls {folders}"))
         s.do("count_files", Command(count))
     s.clean()
@@ -70,10 +70,12 @@ def flagged(s: Story) -> list[tuple[Supplier, Invoice, str]]:
 
 def handover(s: Story) -> str:
     spec, code = s.spec, s.spec.code
-    lines = [f"# Papers {period(s.world)}: notes", "", "## Deviations", ""]
-    lines += [f"- {i.number} ({x.company.short}), `{c}`: {evidence(x, i, c, spec)}." for x, i, c in flagged(s)] or [
-        "None."
-    ]
+    lines = [f"# Papers {period(s.world)}: notes", ""]
+    if s.papers_only:
+        lines += ["The exports and the crosscheck are not part of this delivery."]
+    else:
+        found = [f"- {i.number} ({x.company.short}), `{c}`: {evidence(x, i, c, spec)}." for x, i, c in flagged(s)]
+        lines += ["## Deviations", "", *(found or ["None."])]
     lines += ["", "## Readers", ""]
     for x in s.world.suppliers:
         style = x.layout
@@ -85,11 +87,21 @@ def handover(s: Story) -> str:
     for x in s.world.suppliers:
         where = spec.paths[f"invoice:{x.invoices[0].number}"].rsplit("/", 1)[0]
         lines.append(f"python -m {code['readers']}.{x.key} {where}/*{x.key}*.pdf --save")
-    lines += [f"python -m {code['readers']}.{code[m]}" for m in ("bank", "cross")] + ["```", ""]
+    lines += [f"python -m {code['readers']}.{code[m]}" for m in (() if s.papers_only else ("bank", "cross"))] + [
+        "```",
+        "",
+    ]
     return "\n".join(lines)
 
 
 def _summary(s: Story) -> str:
+    if s.papers_only:
+        supplier = s.world.suppliers[0]
+        return (
+            f"{len(supplier.invoices)} invoices of {supplier.company.short}, their order confirmations and agreement "
+            f"{supplier.contract.number} are in out/; the validator reports no fault. The exports were not asked for "
+            "and are untouched."
+        )
     found = flagged(s)
     clean = len(s.world.invoices()) - len({i.number for _, i, _ in found})
     n = len(s.world.invoices())

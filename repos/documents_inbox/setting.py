@@ -42,16 +42,17 @@ def _firms(world: World) -> str:
     return " and ".join(names) if len(names) < 3 else f"{len(names)} suppliers"
 
 
-def prompt(r: random.Random, world: World, spec: Spec) -> str:
+def prompt(r: random.Random, world: World, spec: Spec, size: str) -> str:
     return words.say(
         r,
-        r.choice(grammar("setting")["prompts"]),
+        r.choice(grammar("setting")["small_prompts" if size == "small" else "prompts"]),
         firms=_firms(world),
         agreements=counted(len(world.suppliers), "agreement"),
         pdfs=len(world.invoices()),
         period=period(world),
         buyer=world.buyer.short,
         who=world.requester.name,
+        clerk=world.clerk.name,
         schema=spec.paths["schema"],
         formats=spec.paths["formats"],
         validate=f"{spec.code['tools']}/{spec.code['validate']}.py",
@@ -138,7 +139,7 @@ def _papers(r: random.Random, world: World, spec: Spec, size: str) -> dict[str, 
         for i in s.invoices:
             out[spec.paths[f"invoice:{i.number}"]] = invoice_pdf(r, world, s, i)
             out[spec.paths[f"order:{i.order.number}"]] = exports.order_html(r, world, s, i)
-    busy = 1 if size == "medium" else 2
+    busy = 2 if size == "long" else 1
     out[spec.paths["goods"]] = exports.goods_in(r, world, exports.log_rows(r, world, 30))
     out[spec.paths["bank"]] = exports.bank_csv(r, world, r.randint(110, 150) * busy)
     out[spec.paths["ledger"]] = exports.ledger_csv(r, world, r.randint(60, 90) * busy)

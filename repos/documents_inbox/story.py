@@ -27,6 +27,7 @@ class Story:
     def __init__(self, r: random.Random, world: World, spec: Spec, style: Style, size: str) -> None:
         self.r, self.world, self.spec, self.style, self.size = r, world, spec, style, size
         self.raw = style.documents == "raw"
+        self.papers_only = size == "small"
         self.truth: dict[str, Any] = truth(world, spec)
         self.steps: list[Step] = []
         self._talk = Talk(r, common_values(world, spec))
@@ -59,6 +60,10 @@ class Story:
             return False
         self._spare -= cost
         return True
+
+    def asked(self) -> dict[str, Any]:
+        """The right answers that the request asks for: of a small task the papers', not the three summaries."""
+        return {k: v for k, v in self.truth.items() if not self.papers_only or k.count("/") > 1}
 
     def wrote(self, path: str) -> bool:
         return any(isinstance(a, Write) and a.path == path for step in self.steps for a in step.actions)
@@ -118,13 +123,16 @@ class Story:
 
 
 def _length(r: random.Random, size: str) -> int:
-    """Steps that a session should come to: real ones of the kind have about 30 to 50, long ones 80 to 130."""
-    return r.randint(35, 48) if size == "medium" else r.randint(88, 124)
+    """Steps that a session should come to: small ones have up to 20, most 30 to 50, long ones 80 to 130."""
+    low, high = {"small": (15, 20), "medium": (35, 48), "long": (88, 124)}[size]
+    return r.randint(low, high)
 
 
 def _least(world: World, spec: Spec, size: str, raw: bool) -> int:
     """Steps of a session that has none of the optional parts."""
     n = len(world.suppliers)
+    if size == "small":
+        return (16 if spec.sums_in_summary else 17) + (4 if raw else 0)
     steps = 22 + 5 * n if size == "medium" else 23 + 6 * n
     steps += 0 if spec.sums_in_summary else n
     return steps + (5 + n if raw else 0)
@@ -139,9 +147,7 @@ def opening(s: Story) -> None:
     s.plan(
         "Conventions: README, schema, notation",
         *(supplier_item(x) for x in s.world.suppliers),
-        "Goods-in workbook",
-        "Payments and postings",
-        "Crosscheck",
+        *(() if s.papers_only else ("Goods-in workbook", "Payments and postings", "Crosscheck")),
         "Validate everything, leave a note",
     )
     s.do("root", ListFiles(".", recursive=True))
@@ -149,7 +155,7 @@ def opening(s: Story) -> None:
     s.do("schema", ReadFile(paths["schema"]))
     s.do("rules", ReadFile(paths["formats"]))
     extra = [("validate_src", "validate"), ("norm_src", "norm"), ("base_src", "base")]
-    for beat, name in extra if s.size == "long" else r.sample(extra, 2):
+    for beat, name in extra if s.size == "long" else r.sample(extra, _looks(s)):
         s.do(beat, ReadFile(s.path(name)))
     if s.may(0.9):
         target = r.choice(("discover -s tests", f"tests.test_{code['norm']}", f"-v tests.test_{code['norm']}"))
@@ -164,6 +170,11 @@ def opening(s: Story) -> None:
         s.do("show_write", Write(s.path("show"), scripts.show_module(s.spec, doc)))
         s.dump("invoices", [paths[f"invoice:{i.number}"] for _, i in s.world.invoices()])
         s.dump("agreements", [paths[f"contract:{x.key}"] for x in s.world.suppliers])
+
+
+def _looks(s: Story) -> int:
+    """Modules of the repository that are read first, in a session that is not long."""
+    return 2 if not s.papers_only else 0 if s.raw else 1
 
 
 def leaflet(s: Story, path: str) -> None:

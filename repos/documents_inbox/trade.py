@@ -26,7 +26,7 @@ def build(seed: int, size: str) -> World:
 
 def _draw(seed: int, size: str, attempt: int) -> World:
     r = words.stream(seed, "documents", "world", size, attempt)
-    n = r.choice((1, 2, 2, 2)) if size == "medium" else r.randint(5, 7)
+    n = 1 if size == "small" else r.choice((1, 2, 2, 2)) if size == "medium" else r.randint(5, 7)
     firms = words.companies(r, n + 1 + 14)
     buyer, partners, strangers = firms[0], firms[1 : n + 1], firms[n + 1 :]
     year = r.randint(2024, 2026)
@@ -49,7 +49,7 @@ def _supplier(r: random.Random, company: Company, start: date, size: str) -> Sup
     invoices = []
     for k in range(count):
         serial, order_serial = serial + r.randint(3, 90), order_serial + r.randint(3, 90)
-        lines = _lines(r, tuple(catalogue.values()), r.randint(12, 42 if size == "medium" else 36))
+        lines = _lines(r, tuple(catalogue.values()), r.randint(12, {"small": 18, "medium": 42, "long": 36}[size]))
         faults = [f for f in ("terms", "bank", "price", "quantity") if r.random() < 0.16]
         faults += [r.choice(("unpaid", "part_paid", "paid_twice"))] if r.random() < 0.4 else []
         numbers = (f"{head}{serial:03d}", f"{order_head}{order_serial:03d}")

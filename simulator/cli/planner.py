@@ -82,22 +82,19 @@ def plan_one(spec: SessionSpec) -> PlannedSession:
 def _planned(spec: SessionSpec) -> PlannedSession:
     assert _worker is not None
     job = _worker.job
-    names = [name for name in catalog.templates() if catalog.kind_of(name) == spec.kind]
-    if not names:
-        raise SimError(f"no template of kind {spec.kind} under repos/; the clone is incomplete")
     style = profile(spec.profile).style
-    task = catalog.make(names[spec.seed % len(names)], spec.seed, spec.size, style)
+    task = catalog.make(catalog.chosen(spec.kind, spec.seed), spec.seed, spec.size, style)
     repository = Repository.create(job.folder / f"{spec.session}.git", task.history)
     with tempfile.TemporaryDirectory(prefix="work-", dir=job.folder) as scratch:
         root = Path(scratch) / task.name
         repository.checkout(root, spec.session)
-        bench = _Bench(root, shown_dir(spec, task.name), repository.head, style.documents, _worker.runner)
+        bench = ScratchBench(root, shown_dir(spec, task.name), repository.head, style.documents, _worker.runner)
         made = record(spec, task, bench, Terms(job.scenario, job.model, tokenizer.count))
     floor_s = pace.floor_s(made, paced=job.scenario.tools == "paced")
     return save_session(job.folder, made, spec.slot, repository.head, floor_s)
 
 
-class _Bench:
+class ScratchBench:
     """A scratch checkout in which a recorded solution is carried out."""
 
     def __init__(self, root: Path, shown: str, head: str, documents: str, runner: CommandRunner) -> None:

@@ -12,7 +12,7 @@ Positive = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 ProfileName = Literal["classic-xml", "classic-glm", "classic-native", "compact", "sdk"]
 KindName = Literal["coding", "documents", "finance"]
-SizeName = Literal["medium", "long"]
+SizeName = Literal["small", "medium", "long"]
 
 
 class _Block(BaseModel):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from simulator.core.action import Step
 
 KINDS = ("coding", "documents", "finance")
-SIZES = ("medium", "long")
+SIZES = ("small", "medium", "long")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""The task templates under repos/: a folder with a recipe.py that turns a seed into a Task."""
+"""The task templates under repos/: a folder with a recipe.py that turns a seed into a Task. What the templates of a
+kind share is in a folder `_kit_NAME` beside them."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import functools
 import importlib
 import importlib.util
 import sys
+from collections.abc import Mapping
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -30,6 +32,20 @@ def kind_of(template: str) -> str:
     return kind
 
 
+def of_kind(kind: str) -> tuple[str, ...]:
+    """Templates of a kind, sorted. UsageError when there is none."""
+    names = tuple(name for name in templates() if kind_of(name) == kind)
+    if not names:
+        raise UsageError(f"no template of kind {kind} under {REPOS}; the clone is incomplete")
+    return names
+
+
+def chosen(kind: str, seed: int) -> str:
+    """The template that a session of this kind and seed works on: each as often as another."""
+    names = of_kind(kind)
+    return names[seed % len(names)]
+
+
 @functools.cache
 def load(template: str) -> ModuleType:
     """The recipe's module. repos/ becomes a package, so that a recipe can import its neighbours relatively, and what
@@ -51,3 +67,10 @@ def make(template: str, seed: int, size: str, style: Style) -> Task:
         raise UsageError(f"size `{size}` is unknown; choose one of: {', '.join(SIZES)}")
     task: Task = load(template).make(seed, size, style)
     return task
+
+
+def broken(template: str, task: Task) -> tuple[tuple[str, Mapping[str, bytes | None]], ...]:
+    """Wrong results that the task's check must refuse: (what is wrong with it, path -> content laid over the finished
+    workspace; None deletes). A template gives them with `broken(task)` in its recipe; none where it has no such."""
+    give = getattr(load(template), "broken", None)
+    return tuple(give(task)) if give else ()

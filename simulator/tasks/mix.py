@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from simulator.core.scenario import Scenario
 
 #: about how many turns a session of a size has; used only to weigh the first sessions of a stationary start
-TYPICAL_TURNS = {"medium": 45.0, "long": 110.0}
+TYPICAL_TURNS = {"small": 18.0, "medium": 45.0, "long": 110.0}
 #: seconds until the histories of a stationary start are prefilled, generously
 PREFILL_ALLOWANCE_S = 45.0
 

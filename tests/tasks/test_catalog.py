@@ -30,5 +30,5 @@ def test_a_template_unlike_any_other_gets_the_list() -> None:
 
 
 def test_an_unknown_size_names_the_sizes() -> None:
-    with pytest.raises(UsageError, match="medium, long"):
+    with pytest.raises(UsageError, match="small, medium, long"):
         catalog.make("coding_backoffice", 1, "huge", CLASSIC_STYLE)

@@ -43,8 +43,9 @@ from simulator.drive.zygote import ZygoteRunner
 from simulator.tasks import catalog
 
 TEMPLATE = "finance_yearend"
-TURNS = {"medium": (28, 50), "long": (80, 130)}
+TURNS = {"small": (16, 24), "medium": (28, 50), "long": (80, 130)}
 CASES = [
+    (5, "small", CLASSIC_STYLE),
     (3, "medium", CLASSIC_STYLE),
     (11, "medium", SDK_STYLE),
     (4, "long", SDK_STYLE),
@@ -139,7 +140,8 @@ def test_each_first_draft_really_was_wrong(done: Done, runner: ZygoteRunner) -> 
     actions = [a for s in done.task.steps for a in s.actions]
     edited = {a.path for a in actions if isinstance(a, Edit)}
     drafts = [a for a in actions if isinstance(a, Write) and a.path in edited]
-    assert len(drafts) == 3
+    parts = 1 if done.task.size == "small" else 3
+    assert len(drafts) == parts
     touched = set()
     for draft in drafts:
         final = (done.root / draft.path).read_text()
@@ -150,7 +152,7 @@ def test_each_first_draft_really_was_wrong(done: Done, runner: ZygoteRunner) -> 
         touched.add(faults[0].split(":")[0])
         for name in json.loads(done.task.check.truth)["results"]:
             (done.root / name).touch()
-    assert len(touched) == 3
+    assert len(touched) == parts
     assert write_results(done, runner) == []
 
 
@@ -219,6 +221,8 @@ def test_shape_of_the_traffic(done: Done) -> None:
     task = done.task
     low, high = TURNS[task.size]
     assert low <= len(task.steps) <= high
+    if task.size == "small":
+        return  # too few turns for shares
     replies = [tokenizer.count(step.say) + sum(argument_tok(a) for a in step.actions) for step in task.steps]
     results = [sum(tokenizer.count(outcome_text(o)) for o in outcomes) for outcomes in done.outcomes]
     assert 180 <= np.median(replies) <= 450 and 500 <= np.quantile(replies, 0.9) <= 1_300

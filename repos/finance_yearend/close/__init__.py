@@ -8,13 +8,14 @@ from typing import Any
 
 from simulator.core.task import SIZES, Check, Style, Task
 
+from ..._kit_finance.journal import Journal, spin
 from . import assets_path, consolidation_path, frame, house, loans_path, receivables_path, returns_path
 from .assets import Assets
 from .consolidation import Consolidation
-from .journal import FILES, Journal, spin
 from .loans import Loans
 from .receivables import Receivables
 from .returns import Returns
+from .texts import FILES
 from .world import Chapter, World, build, folder_name
 
 KIND = "finance"
@@ -36,7 +37,8 @@ def assemble(template: str, seed: int, size: str, style: Style) -> Task:
         raise ValueError(f"size is {size!r}, expected one of {SIZES}")
     w = build(seed, size)
     r = w.part("order")
-    parts = [*CORE, *(r.sample(MORE, r.choice((1, 2, 2))) if size == "long" else ())]
+    core = r.sample(CORE, 1) if size == "small" else CORE
+    parts = [*core, *(r.sample(MORE, r.choice((1, 2, 2))) if size == "long" else ())]
     r.shuffle(parts)
     pairs = [(build_chapter(w), play) for build_chapter, play in parts]
     chapters = [chapter for chapter, _ in pairs]
@@ -45,7 +47,7 @@ def assemble(template: str, seed: int, size: str, style: Style) -> Task:
         files |= chapter.files()
     f = frame.Frame(w, chapters)
     j = Journal(w.part("path"), style, files, f.checklist())
-    j.spare = None if size == "long" else w.part("spare").randint(0, 7)
+    j.spare = {"small": 0, "medium": w.part("spare").randint(0, 7), "long": None}[size]
     frame.opening(f, j)
     for chapter, play in pairs:
         play(chapter, j)

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from simulator.tasks.words import person
 
-from . import arith
+from ..._kit_finance import arith
 from .world import CENT, Truth, World, csv_text
 
 CLASSES = {

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .arith import plain, shown
+from ..._kit_finance.arith import plain, shown
+from ..._kit_finance.journal import Journal
 from .assets import Asset, Assets, by_class, written
 from .house import policy_path
-from .journal import Journal, render
+from .texts import render
 
 
 def _stop(c: Assets) -> str:

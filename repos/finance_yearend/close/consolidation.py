@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from . import arith
+from ..._kit_finance import arith
 from .group import RESULT, Entity, consolidate, draw, names
 from .world import CENT, Truth, World, csv_text
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from ..._kit_finance.arith import shown
+from ..._kit_finance.journal import Journal
 from . import own_tests
-from .arith import shown
 from .consolidation import Consolidation, six
 from .group import RESULT, Entity, consolidate
 from .house import policy_path
-from .journal import Journal, render
 from .remarks import on_group
+from .texts import render
 
 
 def _tuple(words: list[str]) -> str:
@@ -61,7 +62,7 @@ def _books(c: Consolidation, j: Journal) -> None:
     files: list[tuple[str, str]] = []
     before = None
     for x in b.entities[
-        : c.w.part("books read").randint(2, 3) + (not j.style.echo_after_edit) if c.w.size == "medium" else 4
+        : c.w.part("books read").randint(2, 3) + (not j.style.echo_after_edit) if c.w.size != "long" else 4
     ]:
         if before is None:
             say = (
@@ -252,7 +253,7 @@ def play(c: Consolidation, j: Journal) -> None:
         ),
     )
     e = max(b.entities, key=lambda x: abs(c.reserve[x.code]))
-    shows = ([e] if j.optional() else []) if c.w.size == "medium" else [e, next(x for x in b.entities if x is not e)]
+    shows = ([e] if j.optional() else []) if c.w.size != "long" else [e, next(x for x in b.entities if x is not e)]
     for k, x in enumerate(shows):
         j.run(
             j.short(f"python3 -m {n['calc']}.{n['mod_group']} --{n['opt_entity']} {x.code}", "| head -n 14"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .arith import UP
+from ..._kit_finance.arith import UP
+from ..._kit_finance.journal import Journal, spin
 from .house import policy_path, test_names
-from .journal import Journal, spin
 from .world import Chapter, World
 
 
@@ -51,13 +51,17 @@ class Frame:
         )
 
 
+def _parts(n: int) -> str:
+    return "one part" if n == 1 else f"{n} parts"
+
+
 def _look(f: Frame, j: Journal) -> None:
     w, n = f.w, f.w.names
     j.list(
         ".",
         (
-            f"«I start with the lie of the land|First an overview»: the request has {len(f.chapters)} parts and a red "
-            f"test. A full listing shows which extracts were delivered under {n['data']}/ and whether anything in "
+            f"«I start with the lie of the land|First an overview»: the request has {_parts(len(f.chapters))} and a "
+            f"red test. A full listing shows which extracts were delivered under {n['data']}/ and whether anything in "
             f"{n['calc']}/ or out/ exists already."
         ),
         recursive=True,

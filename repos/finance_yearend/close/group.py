@@ -167,7 +167,7 @@ def _six(x: Fraction) -> Fraction:
 def draw(r: random.Random, w: World) -> Books:
     accounts, key = _accounts(r)
     pool = [c for c in ("EUR", "GBP", "CHF", "DKK", "USD", "SEK", "PLN", "NOK", "CZK", "CAD") if c != w.currency]
-    codes = _codes(w, 4 if w.size == "medium" else r.randint(5, 6))
+    codes = _codes(w, 4 if w.size != "long" else r.randint(5, 6))
     money = [w.currency, *r.sample(pool, len(codes) - 2), w.currency if r.random() < 0.4 else r.choice(pool)]
     closing = {c: Fraction(r.randint(80_000, 1_400_000), 1_000_000) for c in money}
     average = {c: _six(x * Fraction(r.randint(960, 1040), 1000)) for c, x in closing.items()}

@@ -7,8 +7,9 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 
 from simulator.core.task import Commit
 
-from .arith import UP
-from .journal import render, spin
+from ..._kit_finance.arith import UP
+from ..._kit_finance.journal import spin
+from .texts import render
 from .world import Chapter, World
 
 _PURPOSE = "«Helpers|Shared helpers|Small helpers» for the «close|year-end|annual accounts»"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from fractions import Fraction
 
-from . import arith
+from ..._kit_finance import arith
 from .world import CENT, Truth, World, csv_text
 
 BASES = ("ACT/365", "ACT/360", "30E/360")
@@ -209,7 +209,7 @@ class Loans:
     def __init__(self, w: World) -> None:
         r = w.part("loans")
         self.w, self.n = w, names(r, w)
-        count = r.randint(5, 7) if w.size == "medium" else r.randint(9, 12)
+        count = r.randint(5, 7) if w.size != "long" else r.randint(9, 12)
         prefix = r.choice(("L", "FA", "KR", "LN", "D", "TL"))
         number = r.randint(100, 800)
         self.loans = []

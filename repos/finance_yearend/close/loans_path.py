@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ..._kit_finance.arith import shown
+from ..._kit_finance.journal import Journal
 from . import own_tests
-from .arith import shown
 from .house import policy_path
-from .journal import Journal, render
 from .loans import Loans, figures, schedule
 from .remarks import on_loans
+from .texts import render
 
 _EVERY = {1: "month", 3: "quarter", 6: "half-year", 12: "year"}
 WRONG_EXTRA = "Decimal(0)"
@@ -173,7 +174,7 @@ def _only_extra(c: Loans, found: dict[str, int]) -> dict[str, int]:
 
 def _schedules(c: Loans, j: Journal) -> None:
     module = f"python3 -m {c.n['calc']}.{c.n['mod_loans']} --{c.n['opt_loan']}"
-    shown_loans = c.loans[:1] if c.w.size == "medium" else [c.loans[0], c.loans[1], c.loans[-1]]
+    shown_loans = c.loans[:1] if c.w.size != "long" else [c.loans[0], c.loans[1], c.loans[-1]]
     for k, x in enumerate(shown_loans):
         f, rows = c.right[x.id], schedule(x, c.w)
         j.run(

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from . import arith
-from .arith import plain, shown
+from ..._kit_finance import arith
+from ..._kit_finance.arith import plain, shown
+from ..._kit_finance.journal import Journal
 from .consolidation import Consolidation, six
 from .group import RESULT
 from .house import test_names
-from .journal import Journal, render
 from .loans import Loans
 from .returns import Position, Returns
+from .texts import render
 
 
 def on_loans(c: Loans, j: Journal) -> None:
     n, w, where = c.n, c.w, f"tests/test_{c.n['calc']}_{c.n['mod_loans']}.py"
-    sample = c.loans[::2] if w.size == "medium" else c.loans
+    sample = c.loans[::2] if w.size != "long" else c.loans
     first = {x.id: w.cents(x.principal * x.rate(x.start) * arith.span(x.start, x.first, x.basis)) for x in sample}
     ends = {x.id: arith.shift(x.first, (x.terms - 1) * x.months) for x in c.loans}
     names = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
 
-from . import arith
+from ..._kit_finance import arith
 from .world import CENT, Truth, World, csv_text
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .arith import shown
+from ..._kit_finance.arith import shown
+from ..._kit_finance.journal import Journal
 from .house import policy_path
-from .journal import Journal, render
 from .receivables import Receivables, allowance, bucket_of, item_age
+from .texts import render
 
 
 def _base(c: Receivables, net: bool) -> str:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections import defaultdict
 from fractions import Fraction
 
-from . import arith
-from .arith import shown
+from ..._kit_finance import arith
+from ..._kit_finance.arith import shown
 from .consolidation import Consolidation, six
 from .group import RESULT
 from .loans import Loans

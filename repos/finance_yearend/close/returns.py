@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from simulator.tasks.words import plain
 
-from . import arith
+from ..._kit_finance import arith
 from .world import CENT, Truth, World, csv_text
 
 
@@ -156,7 +156,7 @@ class Returns:
     def __init__(self, w: World) -> None:
         r = w.part("returns")
         self.w, self.n = w, names(r, w)
-        count = 4 if w.size == "medium" else r.randint(5, 7)
+        count = 4 if w.size != "long" else r.randint(5, 7)
         first = r.randint(0, 20)
         found = {p.slug: p for p in (_position(r, w, first + k) for k in range(count + 2))}
         self.positions = [found[slug] for slug in sorted(found)][:count]

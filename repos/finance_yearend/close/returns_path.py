@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ..._kit_finance.arith import shown
+from ..._kit_finance.journal import Journal
 from . import own_tests
-from .arith import shown
 from .house import policy_path
-from .journal import Journal, render
 from .remarks import on_returns
 from .returns import Position, Returns, measure
+from .texts import render
 
 
 def _out(c: Returns, fees: bool) -> str:
@@ -42,7 +43,7 @@ def _study(c: Returns, j: Journal) -> None:
                 "one»."
             ),
         )
-    count = c.w.part("files read").randint(1, 3) + (not j.style.echo_after_edit) if c.w.size == "medium" else 5
+    count = c.w.part("files read").randint(1, 3) + (not j.style.echo_after_edit) if c.w.size != "long" else 5
     files: list[tuple[str, str]] = []
     before: Position | None = None
     for p in c.positions[:count]:

@@ -9,8 +9,8 @@ from typing import Protocol
 
 from simulator.tasks.words import Company, Person, companies, person, plain, stream
 
-from . import arith
-from .journal import one_of
+from ..._kit_finance import arith
+from ..._kit_finance.journal import one_of
 
 #: result file -> (path in it, as keys) -> (expected value, tolerance), values and tolerances as decimal strings
 Truth = dict[str, list[tuple[list[str], str, str]]]

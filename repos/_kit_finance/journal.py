@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import random
 import re
-import string
 from collections.abc import Callable
-from pathlib import Path
 
 from simulator.core.action import (
     Action,
@@ -23,7 +21,6 @@ from simulator.core.action import (
 )
 from simulator.core.task import Style
 
-FILES = Path(__file__).resolve().parent.parent / "files"
 _CHOICE = re.compile(r"«([^«»]*)»")
 #: characters that a client adds to each line it shows (number and bar)
 _GUTTER = 9
@@ -38,12 +35,6 @@ def spin(r: random.Random, text: str) -> str:
     return _CHOICE.sub(lambda m: r.choice(m[1].split("|")), text)
 
 
-def render(r: random.Random, template: str, names: dict[str, str]) -> str:
-    """A file of files/, its «a|b» chosen and its $names filled in."""
-    text = (FILES / template).read_text(encoding="utf-8")
-    return string.Template(spin(r, text)).substitute(names)
-
-
 class Journal:
     """Steps in the making. `files`: path -> text of the working copy as the recorded actions leave it."""
 
@@ -54,6 +45,7 @@ class Journal:
         self._since_list = 99
         self._pool: list[str] = []
         self.spare: int | None = None
+        self.say_chars = SAY_CHARS
 
     def remember(self, notes: list[str]) -> None:
         """Remarks on what has just been read; later replies take them up, each at most once."""
@@ -80,7 +72,7 @@ class Journal:
             progress = "\n".join(f"- [{'x' if done else ' '}] {label}" for done, label in self._todo)
             self._since_list = 0
         text = " ".join(spin(self.r, say).split())
-        goal = self.r.randint(*SAY_CHARS)
+        goal = self.r.randint(*self.say_chars)
         while len(text) < goal and self._pool:
             text += " " + " ".join(spin(self.r, self._pool.pop(0)).split())
         self.steps.append(Step(text, actions, progress=progress))

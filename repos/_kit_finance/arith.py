@@ -3,7 +3,7 @@ so that a truth and a recorded result agree only when both are right."""
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from fractions import Fraction
 
 UP, EVEN = "half up", "half even"
@@ -45,3 +45,16 @@ def shift(anchor: date, months: int) -> date:
     following = date(year + (month == 11), (month + 1) % 12 + 1, 1)
     last = (following - date(year, month + 1, 1)).days
     return date(year, month + 1, min(anchor.day, last))
+
+
+def scaled(value: int, decimals: int) -> str:
+    """A number held as an integer of its last decimal, as results have it: (-123456, 4) -> '-12.3456'."""
+    if not decimals:
+        return str(value)
+    whole, part = divmod(abs(value), 10**decimals)
+    return f"{'-' if value < 0 else ''}{whole}.{part:0{decimals}d}"
+
+
+def last_day(day: date) -> date:
+    """Of the day's month."""
+    return date(day.year + day.month // 12, day.month % 12 + 1, 1) - timedelta(days=1)
