@@ -20,7 +20,8 @@ MAY_IMPORT = {
     "store": {"core"},
     "virtual": {"core", "cline", "tasks", "engine", "store"},
     "view": {"core", "store"},
-    "cli": {"core", "cline", "tasks", "drive", "engine", "store", "view", "virtual"},
+    "trace": {"core", "cline"},
+    "cli": {"core", "cline", "tasks", "drive", "engine", "store", "view", "virtual", "trace"},
 }
 IMPURE = {
     "asyncio",

@@ -20,6 +20,7 @@ from simulator.cli.verbs import (
     diff,
     export,
     history,
+    import_trace,
     ladder,
     plan,
     report,
@@ -78,9 +79,12 @@ VERBS = (
     why.why,
     compare_traffic.compare_traffic,
     map_verb.map,
+    import_trace.import_trace,
 )
+#: of verbs whose name Python keeps for itself
+NAMES = {"import_trace": "import"}
 for _verb in VERBS:
-    app.command()(_verb)
+    app.command(name=NAMES.get(_verb.__name__))(_verb)
 
 
 def _printable(text: str) -> str:

@@ -1,0 +1,182 @@
+"""Cline's two clients, Claude Code and request logs: what their files hold comes out as turns."""
+
+import json
+from pathlib import Path
+
+import made_files as made
+import pytest
+
+from simulator.trace.importing import Imported, run
+from simulator.trace.trace_file import TracedSession, sessions
+
+
+def imported(*paths: Path, to: Path, form: str = "") -> tuple[Imported, list[TracedSession]]:
+    out = to / "trace.jsonl"
+    result = run(paths, out, form, "test")
+    return result, list(sessions(out)) if out.exists() else []
+
+
+def test_a_classic_task_becomes_the_requests_that_the_client_sent(tmp_path: Path) -> None:
+    folder = made.classic_task(tmp_path / "in" / "1790000000000")
+    result, (session,) = imported(folder, to=tmp_path)
+    assert result.exit_code == 0 and not result.left
+    first, second, third = session.turns
+    assert [t.prompt_tok for t in session.turns] == [6_000, 6_200, 6_400]
+    assert [t.cached_tok for t in session.turns] == [3_000, 3_100, 3_200]
+    assert (first.t_s, first.took_s, first.first_s) == (0.0, 2.0, 0.8) and second.t_s == 3.0
+    assert session.line.totals.prompt_tok == 7, "the source's own totals are kept, whatever they are"
+    assert first.add is not None and [m["role"] for m in first.add] == ["system", "user"]
+    assert second.keep == 3 and second.add is not None
+    assert [m["role"] for m in second.add] == ["tool", "user"], "a native call is answered twice"
+    assert second.add[0]["tool_call_id"] == "call-0" and "Result" not in second.add[0]["content"]
+    assert [(c.tool, c.took_s) for c in first.calls] == [("read_file", 1.0)] and first.calls[0].result_tok
+    assert session.line.profile == "classic-native" and session.line.body and session.line.body["tools"]
+    assert session.line.estimated["system prompt"] == "profile classic-native"
+    assert "reasoning_content" not in (first.reply or {}), "this client does not send thinking back"
+    assert third.calls[0].result_tok is None
+
+
+def test_xml_calls_and_figures_from_the_ui_file(tmp_path: Path) -> None:
+    folder = made.classic_task(tmp_path / "in" / "17", native=False, metrics=False)
+    _, (session,) = imported(folder, to=tmp_path)
+    assert session.line.profile == "classic-xml" and [t.prompt_tok for t in session.turns] == [6_000, 6_200, 6_400]
+    assert [c.tool for c in session.turns[0].calls] == ["read_file"]
+    assert session.turns[1].add is not None and [m["role"] for m in session.turns[1].add] == ["user"]
+
+
+def test_a_cut_history_is_what_was_sent(tmp_path: Path) -> None:
+    folder = made.classic_task(tmp_path / "in" / "17", turns=4, cut_at=3, native=False)
+    _, (session,) = imported(folder, to=tmp_path)
+    last = session.turns[3]
+    assert last.keep == 3 and last.add is not None and len(last.add) == 3, "messages 2 and 3 are gone"
+
+
+def test_an_sdk_session_has_its_results_cut_again(tmp_path: Path) -> None:
+    long = [{"query": "a", "result": "x" * 20_000, "success": True}]
+    result, (session,) = imported(made.sdk_session(tmp_path / "in", long).parent, to=tmp_path)
+    assert result.exit_code == 0
+    first, second = session.turns
+    assert first.add is not None and first.add[0]["content"] == "Be brief." and first.add[1]["content"] == "Do it"
+    assert second.add is not None and len(json.loads(second.add[0]["content"])[0]["result"]) == 8_000
+    assert first.calls[0].took_s == 0.2 and second.t_s == 0.7 and session.line.totals.prompt_tok == 1_800
+    assert session.line.profile == "sdk" and "system prompt" not in session.line.estimated
+
+
+def test_claude_code_lines_of_one_reply_are_one_call_and_side_chains_are_branches(tmp_path: Path) -> None:
+    path = made.rows(tmp_path / "in" / "cc1.jsonl", made.claude_session())
+    result, (session,) = imported(path, to=tmp_path)
+    assert result.exit_code == 0, result.left
+    own, side = session.branch(0), session.branch(1)
+    assert [t.prompt_tok for t in own] == [15_003, 15_206] and [t.output_tok for t in own] == [50, 20]
+    assert [t.cached_tok for t in own] == [0, 15_003]
+    assert own[0].reply and own[0].reply["content"] == "I send somebody." and len(own[0].reply["tool_calls"]) == 1
+    assert own[0].spawns == (1,) and [t.prompt_tok for t in side] == [4_003] and side[0].purpose == "subagent"
+    assert own[0].calls[0].took_s == 4.0
+    assert 14_900 < session.line.unstored_tok < 15_003 and "unstored_tok" in session.line.estimated
+
+
+def test_a_way_that_was_taken_back_is_told(tmp_path: Path) -> None:
+    lines = made.claude_session()
+    lines.insert(7, made.claude_line(8, 3, "user", "no, stop"))
+    result, (session,) = imported(made.rows(tmp_path / "in" / "cc1.jsonl", lines), to=tmp_path)
+    assert len(session.branch(0)) == 2 and result.exit_code == 1
+    assert "took back" in result.left[0].why
+
+
+def test_a_log_is_told_apart_by_what_its_requests_continue(tmp_path: Path) -> None:
+    a = made.chat("sys", "task a")
+    b = made.chat("sys", "task b")
+    lines = [
+        made.log_line(100.0, a),
+        made.log_line(101.0, b),
+        made.log_line(103.0, [*a, {"role": "assistant", "content": "Good"}, {"role": "user", "content": "on"}]),
+        made.log_line(104.0, [*b, {"role": "assistant", "content": "Good"}, {"role": "user", "content": "on"}]),
+    ]
+    result, found = imported(made.rows(tmp_path / "in" / "log.jsonl", lines), to=tmp_path)
+    assert result.exit_code == 0 and [len(s.turns) for s in found] == [2, 2]
+    first, second = found[0].turns
+    assert second.keep == 3 and second.t_s == 3.0 and first.first_s == 0.2 and first.took_s == 1.5
+    assert found[0].line.body == {"model": "embedded-30b-a3b", "messages": None, "temperature": 0, "stream": True}
+    assert first.recount_tok is not None and result.recounted == 4
+
+
+def test_a_log_that_names_sessions_is_believed_and_streams_are_put_together(tmp_path: Path) -> None:
+    delta = [{"index": 0, "id": "c", "function": {"name": "rea", "arguments": '{"a"'}}]
+    more = [{"index": 0, "function": {"name": "d", "arguments": ":1}"}}]
+    chunks = [
+        {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "Let me "}}]},
+        'data: {"choices":[{"index":0,"delta":{"content":"see"}}]}',
+        {"choices": [{"index": 0, "delta": {"tool_calls": delta}}]},
+        {"choices": [{"index": 0, "delta": {"tool_calls": more}, "finish_reason": "tool_calls"}]},
+        {"choices": [], "usage": {"prompt_tokens": 77, "completion_tokens": 12}},
+        "data: [DONE]",
+    ]
+    line = made.log_line(5.0, made.chat("s", "u"), session="mine") | {"chunks": chunks}
+    del line["response"]
+    other = made.log_line(6.0, made.chat("s2", "u2"), session="mine")
+    _, (session,) = imported(made.rows(tmp_path / "in" / "log.jsonl", [line, other]), to=tmp_path)
+    first = session.turns[0]
+    assert session.line.session == "mine" and len(session.turns) == 2
+    assert first.reply == {
+        "role": "assistant", "content": "Let me see",
+        "tool_calls": [{"id": "c", "type": "function", "function": {"name": "read", "arguments": '{"a":1}'}}],
+    }  # fmt: skip
+    assert (first.prompt_tok, first.output_tok, first.finish) == (77, 12, "tool_calls")
+
+
+def test_a_cut_history_stays_with_its_session(tmp_path: Path) -> None:
+    start = made.chat("sys", "task a")
+    long = [*start, {"role": "assistant", "content": "1"}, {"role": "user", "content": "2"}]
+    cut = [*start, {"role": "assistant", "content": "(cut)"}, {"role": "user", "content": "3"}]
+    lines = [made.log_line(1.0, start), made.log_line(2.0, long), made.log_line(3.0, cut)]
+    _, found = imported(made.rows(tmp_path / "in" / "log.jsonl", lines), to=tmp_path)
+    assert [len(s.turns) for s in found] == [3] and found[0].turns[2].keep == 2
+
+
+def test_a_mixed_folder_gives_what_it_can_and_names_the_rest(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    made.classic_task(folder / "tasks" / "17")
+    made.sdk_session(folder / "sdk")
+    (folder / "notes.txt").write_text("buy milk")
+    (folder / "empty.jsonl").write_text("")
+    (folder / "state").mkdir()
+    (folder / "state" / "ui_messages.json").write_text("[]")
+    made.rows(folder / "log.jsonl", [made.log_line(1.0, made.chat("s", "u")), {"request": 4}])
+    result, found = imported(folder, to=tmp_path)
+    assert {s.line.format for s in found} == {"cline-classic", "cline-sdk", "openai-log"} and result.exit_code == 1
+    why = {left.path.name: (left.line, left.why) for left in result.left}
+    assert set(why) == {"notes.txt", "empty.jsonl", "ui_messages.json", "log.jsonl"}
+    assert why["log.jsonl"][0] == 2 and why["empty.jsonl"][1] == "it is empty"
+
+
+def test_the_same_session_twice_is_taken_once_and_another_of_its_name_is_renamed(tmp_path: Path) -> None:
+    made.sdk_session(tmp_path / "in" / "a")
+    made.sdk_session(tmp_path / "in" / "b")
+    other = made.sdk_session(tmp_path / "in" / "c", "another result")
+    text = other.read_text().replace('"inputTokens": 900', '"inputTokens": 901')
+    other.write_text(text)
+    result, found = imported(tmp_path / "in", to=tmp_path)
+    assert sorted(s.line.session for s in found) == ["s1", "s1~2"] and "second time" in result.left[0].why
+
+
+def test_importing_a_trace_keeps_it(tmp_path: Path) -> None:
+    made.sdk_session(tmp_path / "in")
+    _, first = imported(tmp_path / "in", to=tmp_path)
+    again = tmp_path / "again"
+    again.mkdir()
+    _, second = imported(tmp_path / "trace.jsonl", to=again)
+    assert first == second
+
+
+REAL = next((p / "shared/traces" for p in Path(__file__).resolve().parents if (p / "shared/traces").is_dir()), Path())
+
+
+@pytest.mark.skipif(Path() == REAL, reason="real traces are not on this machine")
+@pytest.mark.parametrize("folder", ["cline_classic", "cline_sdk", "claude_code_hashed"])
+def test_real_files_add_up_to_their_own_totals(folder: str, tmp_path: Path) -> None:
+    result, found = imported(REAL / folder, to=tmp_path)
+    assert result.exit_code == 0 and found
+    for session in found:
+        totals = session.line.totals
+        assert sum(t.prompt_tok for t in session.turns) == totals.prompt_tok
+        assert sum(t.output_tok for t in session.turns) == totals.output_tok
