@@ -14,9 +14,10 @@ import orjson
 import uvloop
 from aiohttp import web
 
+from simulator.engine.embedded.brain.rates import checked, parse_rates
 from simulator.engine.embedded.config import DEFAULT_PARAMS, load_params
 from simulator.engine.embedded.faults import load_faults
-from simulator.engine.embedded.server import Server
+from simulator.engine.embedded.server import Brain, Server
 from simulator.errors import SimError, UsageError
 
 
@@ -28,6 +29,10 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=8000, help="0 lets the system choose")
     parser.add_argument("--params", type=Path, default=DEFAULT_PARAMS, help="engine settings, YAML")
     parser.add_argument("--faults", type=Path, help="fault schedule, YAML")
+    parser.add_argument("--brain", choices=("filler", "oracle"), default="filler", help="what replies say")
+    parser.add_argument("--solutions", type=Path, help="the oracle's: recorded solutions, JSON lines; may still grow")
+    parser.add_argument("--oracle-log", type=Path, help="the oracle's: where it tells what it said, JSON lines")
+    parser.add_argument("--oracle", metavar="RATES", help="the oracle's mistakes, e.g. malformed=0.05,loop=0.1")
     parser.add_argument("--seed", type=int, default=0, help="of replies and draft acceptance")
     parser.add_argument("--api-key-env", metavar="NAME", help="environment variable that holds the API key")
     parser.add_argument("--ready-fd", type=int, help="where to write one JSON line once the port listens")
@@ -37,6 +42,9 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
 
 def build(args: argparse.Namespace) -> Server:
     params = load_params(args.params)
+    if args.oracle is not None:
+        rates = {**params.oracle.model_dump(), **parse_rates(args.oracle, "--oracle")}
+        params = params.model_copy(update={"oracle": checked(rates, "--oracle")})
     named = args.faults or (args.params.parent / params.faults if params.faults else None)
     api_key = None
     if args.api_key_env:
@@ -44,7 +52,20 @@ def build(args: argparse.Namespace) -> Server:
         if not api_key:
             raise UsageError(f"--api-key-env: the environment variable {args.api_key_env} is not set or empty")
     faults = load_faults(named) if named else None
-    return Server(params, seed=args.seed, api_key=api_key, faults=faults, params_name=args.params.name)
+    return Server(
+        params, seed=args.seed, api_key=api_key, faults=faults, params_name=args.params.name, brain=_brain(args)
+    )
+
+
+def _brain(args: argparse.Namespace) -> Brain | None:
+    if args.brain == "oracle":
+        if args.solutions is None:
+            raise UsageError("--brain oracle needs --solutions FILE; `sim plan SCENARIO --solutions FILE` makes it")
+        return Brain(args.solutions, args.oracle_log)
+    for option in ("solutions", "oracle_log", "oracle"):
+        if getattr(args, option) is not None:
+            raise UsageError(f"--{option.replace('_', '-')} belongs to --brain oracle; give that too")
+    return None
 
 
 async def serve(server: Server, args: argparse.Namespace) -> None:

@@ -14,11 +14,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from simulator.core.yaml_text import MAX_CHARS, load_text, refuse_duplicates
+from simulator.engine.embedded.filemodel import FileModel as FileModel
 from simulator.engine.embedded.memory import page_tok
 from simulator.engine.embedded.settings import DEFAULT_PARAMS as DEFAULT_PARAMS
 from simulator.engine.embedded.settings import PARAMS_DIR as PARAMS_DIR
 from simulator.engine.embedded.settings import EngineParams as EngineParams
-from simulator.engine.embedded.settings import FileModel as FileModel
 from simulator.engine.embedded.settings import FrontEndCosts as FrontEndCosts
 from simulator.engine.embedded.settings import Hardware as Hardware
 from simulator.engine.embedded.settings import Reply as Reply

@@ -10,6 +10,7 @@ import orjson
 from aiohttp import web
 
 from simulator.engine.embedded import mishaps
+from simulator.engine.embedded.brain.oracle import Oracle
 from simulator.engine.embedded.config import EngineParams
 from simulator.engine.embedded.faults import Faults, Rule, Schedule
 from simulator.engine.embedded.prompts import Prompt, Prompts
@@ -25,13 +26,20 @@ INLINE_CHARS = 20_000
 
 class Generator:
     def __init__(
-        self, params: EngineParams, prompts: Prompts, replies: Replies, runner: Runner, faults: Schedule
+        self,
+        params: EngineParams,
+        prompts: Prompts,
+        replies: Replies,
+        runner: Runner,
+        faults: Schedule,
+        oracle: Oracle | None = None,
     ) -> None:
         self.params = params
         self.prompts = prompts
         self.replies = replies
         self.runner = runner
         self.faults = Faults(faults)
+        self.oracle = oracle
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         return await self._generate(request, chat=True)
@@ -60,7 +68,7 @@ class Generator:
             hashes=prompt.hashes,
             rest=prompt.tail + reply.ids,
             arrival_s=asyncio.get_running_loop().time(),
-            stops=reply.finish == "stop",
+            stops=reply.finish != "length",
             prefill_factor=fault.factor if fault is not None and fault.kind == "slow_prefill" else 1.0,
         )
         if not ask.stream:
@@ -88,6 +96,11 @@ class Generator:
         limits = ask.limits(room_tok)
         if ask.choice is not None:
             return self.replies.exact(ask.choice, limits)
+        if self.oracle is not None and ask.chat:
+            fingerprint, tools = prompt.fingerprint(), bool(ask.tools)
+            told = self.oracle.answer(ask.messages, tools=tools, fingerprint=fingerprint, limits=limits)
+            if told is not None:
+                return told
         return self.replies.draw(prompt.fingerprint(), limits, request_seed=ask.seed)
 
     async def _whole(self, ask: Ask, work: Request, reply: Reply, received_s: float) -> web.Response:

@@ -132,7 +132,7 @@ def _event(head: dict[str, object], choice: dict[str, Any]) -> bytes:
 def shortened(reply: Reply) -> Reply:
     """Ended by its length limit after a third."""
     n = max(1, reply.n_tok // 3)
-    return Reply(reply.ids[: 4 * n], reply.pieces[:n], "length")
+    return Reply(reply.ids[: 4 * n], reply.pieces[:n], "length", speech=reply.speech)
 
 
 async def break_off(fault: Rule, response: web.StreamResponse, transport: asyncio.Transport) -> None:

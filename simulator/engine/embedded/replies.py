@@ -15,6 +15,7 @@ import orjson
 import xxhash
 
 from simulator import tokenizer
+from simulator.engine.embedded.brain.speech import Speech
 from simulator.engine.embedded.config import Reply as ReplyParams
 from simulator.engine.embedded.prompts import IM_END
 
@@ -24,12 +25,14 @@ PUNCTUATION_SHARE = 0.08
 @dataclass(frozen=True, slots=True)
 class Reply:
     """ids: int32 bytes, a token a piece. pieces: the text that each token adds, as the inside of a JSON string.
-    finish: "stop" or "length"; stop_reason: the stop string that was met."""
+    finish: "stop", "length" or "tool_calls"; stop_reason: the stop string that was met. speech: what the tokens are to
+    the client where they are more than text; `pieces` are empty then."""
 
     ids: bytes
     pieces: list[bytes]
     finish: str
     stop_reason: str | None = None
+    speech: Speech | None = None
 
     @property
     def n_tok(self) -> int:

@@ -11,6 +11,8 @@ import contextlib
 import hmac
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
 
 import orjson
 from aiohttp import web
@@ -18,6 +20,9 @@ from prometheus_client import CollectorRegistry, ProcessCollector, generate_late
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from simulator import tokenizer
+from simulator.engine.embedded.brain.library import Library
+from simulator.engine.embedded.brain.log import Log
+from simulator.engine.embedded.brain.oracle import Oracle
 from simulator.engine.embedded.config import EngineParams
 from simulator.engine.embedded.faults import Schedule
 from simulator.engine.embedded.generate import Generator
@@ -34,8 +39,16 @@ MAX_BODY_BYTES = 64 << 20
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
+@dataclass(frozen=True, slots=True)
+class Brain:
+    """The oracle's: the file of solutions that it knows, and where it tells what it said (None, nowhere)."""
+
+    solutions: Path
+    log: Path | None = None
+
+
 class Server:
-    """One engine behind one aiohttp application. Raises UsageError when the parameters cannot work together."""
+    """One engine behind one aiohttp application. brain: agents are answered by an oracle. Raises UsageError when the parameters cannot work together."""
 
     def __init__(
         self,
@@ -45,6 +58,7 @@ class Server:
         api_key: str | None = None,
         faults: Schedule | None = None,
         params_name: str = "",
+        brain: Brain | None = None,
     ) -> None:
         self.params = params
         self.api_key = api_key
@@ -53,8 +67,13 @@ class Server:
         self.runner = Runner(self.scheduler, self.stats)
         self.stats.front_end_backlog_s = self.runner.front_end_backlog_s
         self.prompts = Prompts(params.block_size)
+        oracle = None
+        if brain is not None:
+            log = Log(brain.log)
+            self.stats.oracle = log.counts
+            oracle = Oracle(Library(brain.solutions), params.oracle, seed=seed, tell=log.tell)
         self.generator = Generator(
-            params, self.prompts, Replies(params.reply, seed=seed), self.runner, faults or Schedule()
+            params, self.prompts, Replies(params.reply, seed=seed), self.runner, faults or Schedule(), oracle
         )
         self.started_unix = int(time.time())
         self._registry = CollectorRegistry()

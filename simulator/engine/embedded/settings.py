@@ -6,7 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from simulator.engine.embedded.brain.rates import Rates
+from simulator.engine.embedded.filemodel import FileModel
 
 PARAMS_DIR = Path(__file__).resolve().parent.parent / "params"
 DEFAULT_PARAMS = PARAMS_DIR / "top.yaml"
@@ -26,10 +29,6 @@ Processes = Annotated[int, Field(ge=1, le=256)]
 Bytes = Annotated[int, Field(ge=0, le=1 << 44)]
 #: bytes of a number
 Width = Annotated[float, Field(ge=0.1, le=16)]
-
-
-class FileModel(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Gpu(FileModel):
@@ -200,7 +199,8 @@ class EngineParams(FileModel):
     mamba_cache_mode: which recurrent states prefix caching keeps (cache.py). acceptance_rates: share of draft rounds
     that accept the first, the second... draft, each counted over all rounds, as vLLM reports acceptance by position; in
     place of acceptance_length, the mean tokens of a round. undecodable_share: of the generated tokens, those that an
-    incremental detokeniser cannot decode alone, as with random weights.
+    incremental detokeniser cannot decode alone, as with random weights. oracle: the mistakes of the oracle, where the
+    engine has one (docs/oracle.md).
     """
 
     hardware: Hardware
@@ -223,3 +223,4 @@ class EngineParams(FileModel):
     undecodable_share: float = Field(default=0.0, ge=0, le=1)
     num_gpu_blocks: Blocks | None = None
     faults: str | None = None
+    oracle: Rates = Rates()

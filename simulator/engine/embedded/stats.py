@@ -5,7 +5,7 @@ when somebody scrapes, so a token costs no label look-up.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -66,6 +66,7 @@ class Stats(Collector):
         self.aborted = 0
         self.finished = {"stop": 0, "length": 0}
         self.faults = 0
+        self.oracle: Mapping[str, int] = {}  # its replies by mistake
         self.lag_s = 0.0
         self.written_off_s = 0.0
         self.front_end_backlog_s: Callable[[], float] = lambda: 0.0
@@ -94,7 +95,9 @@ class Stats(Collector):
         """out_s: when the front end gave out its last token. As in vLLM, TTFT and the whole latency are the front
         end's, what lies between is the engine core's."""
         reply = sink.reply if isinstance(sink, Stream | Whole) else None
-        self.finished[reply.finish if reply else "length"] += 1
+        # as in vLLM, whose core knows nothing of tool calls
+        finish = reply.finish if reply else "length"
+        self.finished["stop" if finish == "tool_calls" else finish] += 1
         self.e2e.add(out_s - sink.received_s)
         self.queue.add(max(0.0, request.scheduled_s - request.arrival_s))
         self.prefill.add(request.first_s - request.scheduled_s)
@@ -214,3 +217,8 @@ class Stats(Collector):
         yield CounterMetricFamily("embedded:wasted_decodes", what, self.scheduler.counters.wasted)
         yield CounterMetricFamily("embedded:step_seconds", "Modelled time in steps.", busy_s)
         yield CounterMetricFamily("embedded:faults", "Faults injected.", self.faults)
+        if self.oracle:
+            told = CounterMetricFamily("embedded:oracle_replies", "The oracle's, by mistake.", labels=["mistake"])
+            for mistake, count in sorted(self.oracle.items()):
+                told.add_metric([mistake], count)
+            yield told

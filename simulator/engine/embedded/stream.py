@@ -68,8 +68,11 @@ class Whole:
         return True
 
     def choice(self, *, chat: bool) -> dict[str, object]:
+        speech = self.reply.speech
         text = join_text(self.reply.pieces)
         said: dict[str, object] = {"message": {"role": "assistant", "content": text, "tool_calls": []}}
+        if speech is not None:
+            said = {"message": speech.message(self.reply.n_tok)}
         return {
             "index": 0,
             **(said if chat else {"text": text}),
@@ -109,6 +112,7 @@ class Stream:
         opening = b"data: " + orjson.dumps(head)[:-1] + b',"choices":[{"index":0,'
         self._before_text = opening + (b'"delta":{"content":"' if chat else b'"text":"')
         self._after_text = b'"},"logprobs":null,"finish_reason":' if chat else b'","logprobs":null,"finish_reason":'
+        self._opening = opening
         self._role = opening + b'"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]'
 
     def push(self, start: int, end: int) -> bool:
@@ -118,6 +122,9 @@ class Stream:
         text = b"".join(reply.pieces[start:end])
         last = end == len(reply.pieces)
         frame = self._frame(self._role, 0) if start == 0 and self._chat else b""
+        for delta in reply.speech.deltas(start, end) if reply.speech is not None else ():
+            frame += self._frame(self._opening + b'"delta":' + delta + b',"logprobs":null,"finish_reason":null}]', end)
+            self.chunks += 1
         if text or last:
             finish = b"null}]" if not last else self._finish()
             frame += self._frame(self._before_text + text + self._after_text + finish, end)

@@ -1,0 +1,96 @@
+"""The solutions that an oracle knows: a file that may grow while it is read, and how a conversation is recognised."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import xxhash
+
+from simulator.core.solution import Solution, from_line
+from simulator.engine.embedded.brain.history import Message, Signs, text_of
+from simulator.errors import UsageError
+
+#: first messages whose solution is remembered
+MOST_KNOWN = 50_000
+#: messages of the user's in which a request is looked for
+LOOKED_AT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A solution and its replies as they are found in a conversation. key: of its request, the same in every run."""
+
+    solution: Solution
+    signs: Signs
+    key: str
+
+
+class Library:
+    """path: JSON lines (core/solution.py). It need not be there yet; lines that are added are read when a request comes
+    that none of those before them knows. UsageError when a line is none."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._offset = 0
+        self._lines = 0
+        self._known: list[Known] = []
+        self._by_first: OrderedDict[bytes, Known | None] = OrderedDict()
+        self._read()
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def find(self, messages: Sequence[Message], *, native: bool) -> Known | None:
+        """Whose conversation this is, by the text of its task in the user's first messages; None, nobody's that is
+        known. native: the request offers tools."""
+        users = (m for m in messages if m.get("role") == "user")
+        for _, message in zip(range(LOOKED_AT), users, strict=False):
+            found = self._of(text_of(message), native=native)
+            if found is not None:
+                return found
+        return None
+
+    def _of(self, text: str, *, native: bool) -> Known | None:
+        key = xxhash.xxh3_128_digest(b"%d" % native + text.encode(errors="replace"))
+        found = self._by_first.get(key)
+        if found is None and (self._read() or key not in self._by_first):
+            found = self._by_first[key] = self._search(text, native=native)
+            while len(self._by_first) > MOST_KNOWN:
+                self._by_first.popitem(last=False)
+        return found
+
+    def _search(self, text: str, *, native: bool) -> Known | None:
+        """Of the requests that the text holds the longest, as a sub-agent is told its parent's; of equal ones that of
+        the client's kind."""
+        syntax = "native" if native else "xml"
+        found = [each for each in self._known if each.solution.request in text]
+        return max(found, key=lambda k: (len(k.solution.request), k.solution.syntax == syntax), default=None)
+
+    def _read(self) -> bool:
+        """What has been added since the last time. False: nothing."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self._offset)
+                added = file.read()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise UsageError(f"--solutions {self.path}: cannot be read ({error.strerror})") from None
+        whole = added.rfind(b"\n") + 1  # a line that is being written is left for the next time
+        self._offset += whole
+        for line in added[:whole].splitlines():
+            self._lines += 1
+            self._add(line)
+        return whole > 0
+
+    def _add(self, line: bytes) -> None:
+        try:
+            solution = from_line(line)
+        except ValueError as error:
+            where = f"--solutions {self.path}:{self._lines}"
+            raise UsageError(f"{where}: {error}; make the file anew with `sim plan SCENARIO --solutions FILE`") from None
+        key = xxhash.xxh3_64_hexdigest(solution.request.encode(errors="replace"))
+        self._known.append(Known(solution, Signs(solution), key))
