@@ -11,6 +11,7 @@ from simulator import tokenizer
 from simulator.cli.arrivals import with_traces
 from simulator.cli.planning import plan
 from simulator.cli.screen import PlanningScreen
+from simulator.cli.solutions import write_solutions
 from simulator.core.scenario_file import parse
 from simulator.core.shape import Shape, Spread, shape, shared_blocks
 from simulator.errors import UsageError
@@ -18,13 +19,20 @@ from simulator.errors import UsageError
 MODEL = "embedded-30b-a3b"
 
 
-def main(text: str, source: Path, overrides: tuple[str, ...], model: str | None = None) -> int:
-    """model: the name that the sessions know, which their plans are kept by."""
+def main(
+    text: str, source: Path, overrides: tuple[str, ...], model: str | None = None, solutions: Path | None = None,
+    cwd: str | None = None,
+) -> int:  # fmt: skip
+    """model: the name that the sessions know, which their plans are kept by. solutions: where the recorded solutions
+    go, for an oracle; cwd: the folder that its client works in, None, that of the plans."""
     scenario = with_traces(parse(text, str(source), overrides), source)
     if not scenario.sessions:
         raise UsageError(f"{source} has no agents to plan: its `sessions` is 0")
     with PlanningScreen(plain=False) as screen:
         folder = plan(scenario, model or MODEL, screen.progress)
+    if solutions is not None:
+        number = write_solutions(solutions, folder, folder.sessions, cwd)
+        print(f"{solutions}: {number} recorded solutions, those of sub-agents included")
     found = shape(folder.load(row.session) for row in folder.sessions)
     table = Table("", "p10", "p50", "p90", "mean", title=f"{scenario.name}, seed {scenario.seed}", title_justify="left")
     for name, spread in (

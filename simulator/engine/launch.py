@@ -26,6 +26,20 @@ STOP_LIMIT_S = 5.0
 TAIL_LINES = 15
 
 
+@dataclass(frozen=True, slots=True)
+class OracleFiles:
+    """An oracle's: the solutions that it knows, where it tells what it answered, and its rates of mistakes, as written
+    on a command line; "", those of its settings."""
+
+    solutions: Path
+    log: Path
+    rates: str = ""
+
+    def argv(self) -> tuple[str, ...]:
+        rates = ("--oracle", self.rates) if self.rates else ()
+        return ("--brain", "oracle", "--solutions", str(self.solutions), "--oracle-log", str(self.log), *rates)
+
+
 @dataclass(slots=True)
 class Engine:
     """A running embedded engine. base_url ends in /v1, as the openai client wants it."""
@@ -79,11 +93,12 @@ def emulated(params: Path, faults: Path | None) -> dict[str, Any]:
 
 
 async def start_embedded(
-    params: Path | None = None, log_path: Path = Path(os.devnull), *, seed: int = 0, faults: Path | None = None
-) -> Engine:
+    params: Path | None = None, log_path: Path = Path(os.devnull), *, seed: int = 0, faults: Path | None = None,
+    oracle: OracleFiles | None = None,
+) -> Engine:  # fmt: skip
     """Starts an engine on a free loopback port and waits until /health answers. Its output goes to log_path. It ends
-    with this process at the latest. faults: a schedule. Raises UsageError (params, faults) or EngineError (it does not
-    come up; with its log's tail)."""
+    with this process at the latest. faults: a schedule; oracle: its replies are an oracle's. Raises UsageError (params,
+    faults) or EngineError (it does not come up; with its log's tail)."""
     params = params or DEFAULT_PARAMS
     load_params(params)
     if faults is not None:
@@ -92,6 +107,7 @@ async def start_embedded(
     command += ["--seed", str(seed), "--with-parent"]
     if faults is not None:
         command += ["--faults", str(faults)]
+    command += oracle.argv() if oracle is not None else ()
     read_fd, write_fd = os.pipe()
     try:
         with log_path.open("ab") as log:

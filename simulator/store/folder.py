@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.errors import UsageError
-from simulator.store.manifest import ENGINE_LOG
+from simulator.store.manifest import ENGINE_FILES
 from simulator.store.reader import Run
 from simulator.store.tail import Tail
 from simulator.store.writer import RunWriter
@@ -19,11 +19,11 @@ class RunFolder:
     @staticmethod
     def create(path: Path | str, manifest: Mapping[str, Any]) -> RunWriter:
         """Makes the folder (and its parents) and writes the manifest, with `schema` added. UsageError when the place
-        is taken (an engine's log alone may lie there, as it starts first) or cannot be written."""
+        is taken (an engine's files alone may lie there, as it starts first) or cannot be written."""
         folder = Path(path)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            taken = any(path.name != ENGINE_LOG for path in folder.iterdir())
+            taken = any(path.name not in ENGINE_FILES for path in folder.iterdir())
         except OSError as why:
             raise UsageError(f"cannot make the run folder {folder}: {why.strerror}; choose another place") from why
         if taken:

@@ -15,6 +15,10 @@ from simulator.store.layout import LAYOUT, Layout
 MANIFEST = "manifest.json"
 #: what an engine of our own printed
 ENGINE_LOG = "engine.log"
+#: what an oracle knows, and what it says that it answered (docs/oracle.md)
+SOLUTIONS, ORACLE_LOG = "solutions.jsonl", "oracle.jsonl"
+#: all that an engine may leave in a run folder before the run begins
+ENGINE_FILES = (ENGINE_LOG, SOLUTIONS, ORACLE_LOG)
 
 
 def write_whole(path: Path, content: bytes) -> None:

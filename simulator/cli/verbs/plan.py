@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from simulator.cli.verbs.given import ScenarioFile, Seed, Sets
+from simulator.errors import UsageError
 
 
 def plan(
@@ -16,10 +18,18 @@ def plan(
     model: Annotated[
         str | None, typer.Option(help="Name of the model that will be served: plans are kept for a run against it.")
     ] = None,
+    solutions: Annotated[
+        Path | None, typer.Option(help="Write the recorded solutions to this file, for the oracle (docs/oracle.md).")
+    ] = None,
+    cwd: Annotated[
+        str | None, typer.Option(help="With --solutions: the folder that the client works in; default: the plans' own.")
+    ] = None,
 ) -> None:
     """Show the shape of the traffic that a scenario would send."""
     from simulator.cli.plan import main as plan_main
     from simulator.cli.run import read_scenario
 
+    if cwd is not None and solutions is None:
+        raise UsageError("--cwd belongs to --solutions; give that too")
     overrides = (*(set_ or ()), *(() if seed is None else (f"seed={seed}",)))
-    raise typer.Exit(plan_main(read_scenario(scenario), scenario, overrides, model))
+    raise typer.Exit(plan_main(read_scenario(scenario), scenario, overrides, model, solutions, cwd))

@@ -48,7 +48,8 @@ class Brain:
 
 
 class Server:
-    """One engine behind one aiohttp application. brain: agents are answered by an oracle. Raises UsageError when the parameters cannot work together."""
+    """One engine behind one aiohttp application. brain: agents are answered by an oracle. Raises UsageError when the
+    parameters cannot work together."""
 
     def __init__(
         self,

@@ -149,7 +149,7 @@ class Measured(FileModel):
 
     name: str
     engine: str
-    changes: dict[str, int | float | bool | str | list[float]] = {}
+    changes: dict[str, int | float | bool | str | list[float]] = Field(default={})
     agents: str | None = None
     window_s: Positive | None = None
     prompt_tok: Count | None = None

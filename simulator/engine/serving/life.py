@@ -17,6 +17,7 @@ from typing import Any
 
 import aiohttp
 
+from simulator.engine.launch import OracleFiles
 from simulator.engine.scrape import scrape
 from simulator.engine.serving import causes
 from simulator.engine.serving.config import EngineConfig
@@ -79,18 +80,19 @@ class Engine:
 async def started(
     config: EngineConfig, *, port: int | None = None, log: Path, seed: int = 0, faults: Path | None = None,
     env: Mapping[str, str] | None = None, say: Say = lambda text: None, term_s: float = TERM_S,
+    oracle: OracleFiles | None = None,
 ) -> AsyncIterator[Engine]:  # fmt: skip
     """The engine of a configuration, ready to answer; stopped at the end, whatever happens, also when this process is
-    killed. port: None finds a free one. log: gets its output. seed, faults: of the embedded engine. env: set beyond
-    this process's environment and the configuration's. say: told what goes on, a phrase each. term_s: how long SIGTERM
-    may take before SIGKILL.
+    killed. port: None finds a free one. log: gets its output. seed, faults, oracle: of the embedded engine. env: set
+    beyond this process's environment and the configuration's. say: told what goes on, a phrase each. term_s: how long
+    SIGTERM may take before SIGKILL.
 
     Raises UsageError before anything is started, EngineError when it does not come up, with the cause where its log
     tells one."""
     full = {**os.environ, **config.env, **(env or {})}
     port = _usable(port)
     before = [] if config.embedded else await gpus(full)
-    command = _command(config, await _model(config, full, before, say), port, seed, faults)
+    command = _command(config, await _model(config, full, before, say), port, seed, faults, oracle)
     process = await Process.start(command, full, log)
     begun, calm = time.monotonic(), False
     key = full.get("VLLM_API_KEY", "")
@@ -128,10 +130,13 @@ async def _model(config: EngineConfig, env: Mapping[str, str], found: Sequence[G
     return before.model
 
 
-def _command(config: EngineConfig, model: str, port: int, seed: int, faults: Path | None) -> tuple[str, ...]:
+def _command(
+    config: EngineConfig, model: str, port: int, seed: int, faults: Path | None, oracle: OracleFiles | None
+) -> tuple[str, ...]:
     address = ("--host", LOCAL, "--port", str(port))
     if config.embedded:
-        return (*config.argv, *address, "--seed", str(seed), *(("--faults", str(faults)) if faults else ()))
+        told = oracle.argv() if oracle is not None else ()
+        return (*config.argv, *address, "--seed", str(seed), *(("--faults", str(faults)) if faults else ()), *told)
     if faults is not None:
         raise UsageError(f"--faults is for the embedded engine, and {config.source} is vLLM; leave one of the two out")
     tokenizer = ("--tokenizer", config.model.tokenizer) if config.model.tokenizer else ()

@@ -17,7 +17,7 @@ from simulator.engine.embedded.replies import Limits, Reply
 from simulator.tasks.solutions import solutions_of
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tasks"))
-from small_task import STEPS, recorded, spec  # noqa: E402
+from small_task import STEPS, recorded, spec
 
 __all__ = ["STEPS", "Asked", "body_of", "recorded", "spec"]
 ROOM = Limits(8_192)

@@ -36,6 +36,7 @@ class Library:
         self.path = path
         self._offset = 0
         self._lines = 0
+        self._seen: set[bytes] = set()
         self._known: list[Known] = []
         self._by_first: OrderedDict[bytes, Known | None] = OrderedDict()
         self._read()
@@ -83,14 +84,17 @@ class Library:
         self._offset += whole
         for line in added[:whole].splitlines():
             self._lines += 1
-            self._add(line)
+            mark = xxhash.xxh3_128_digest(line)
+            if mark not in self._seen:  # several runs against one engine write the same ones
+                self._seen.add(mark)
+                self._add(line)
         return whole > 0
 
     def _add(self, line: bytes) -> None:
         try:
             solution = from_line(line)
         except ValueError as error:
-            where = f"--solutions {self.path}:{self._lines}"
-            raise UsageError(f"{where}: {error}; make the file anew with `sim plan SCENARIO --solutions FILE`") from None
+            cure = "make the file anew with `sim plan SCENARIO --solutions FILE`"
+            raise UsageError(f"--solutions {self.path}:{self._lines}: {error}; {cure}") from None
         key = xxhash.xxh3_64_hexdigest(solution.request.encode(errors="replace"))
         self._known.append(Known(solution, Signs(solution), key))

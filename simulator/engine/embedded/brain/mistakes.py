@@ -136,7 +136,8 @@ def _tool_of(content: str) -> str:
 
 
 def _as_text(way: Way) -> str:
-    calls = [orjson.dumps({"name": name, "arguments": orjson.loads(arguments)}).decode() for name, arguments in way.asks]
+    asks = [{"name": name, "arguments": orjson.loads(arguments)} for name, arguments in way.asks]
+    calls = [orjson.dumps(ask).decode() for ask in asks]
     return "\n".join(f"<tool_call>\n{call}\n</tool_call>" for call in calls)
 
 

@@ -115,4 +115,3 @@ def _reply(said: Said, limits: Limits, fingerprint: bytes) -> Reply:
     if len(ids) > limits.max_tok:
         ids, finish = ids[: limits.max_tok], "length"
     return Reply(np.asarray(ids, np.int32).tobytes(), [b""] * len(ids), finish, speech=speech)
-

@@ -139,8 +139,8 @@ def _spread(segments: Sequence[Segment], pieces: Sequence[bytes]) -> list[tuple[
             at += min(room, len(piece))
             piece = piece[room:]
             # a call is told once its name is there, a mark never
-            told = at == ends[number] if segments[number].kind == "call" else bool(text) and segments[number].kind != "mark"
-            if told:
+            kind = segments[number].kind
+            if at == ends[number] if kind == "call" else text and kind != "mark":
                 parts.append((number, text))
             number += at == ends[number] and number < len(segments) - 1
         out.append(tuple(parts))
