@@ -124,6 +124,9 @@ class Draft:
         """One more tool call of a row's reply."""
         self._rows[row]["calls"].append(made)
 
+    def replace_calls(self, row: int, calls: Sequence[Call]) -> None:
+        self._rows[row]["calls"] = list(calls)
+
     def finish_calls(self, row: int, results: Sequence[tuple[str, str]]) -> None:
         """Results (id, text) that no further turn will carry."""
         texts = dict(results)

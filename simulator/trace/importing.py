@@ -15,7 +15,22 @@ from simulator.trace.asked import Asked, Importer, Left
 from simulator.trace.detect import detect
 from simulator.trace.draft import Made
 from simulator.trace.format import Header, SessionLine, TurnLine
-from simulator.trace.importers import claude_code, cline_classic, cline_sdk, kv_cache_tester, openai_log
+from simulator.trace.importers import (
+    azure,
+    bailian,
+    claude_code,
+    cline_classic,
+    cline_sdk,
+    codex,
+    kv_cache_tester,
+    mini_swe,
+    mooncake,
+    openai_log,
+    openhands_events,
+    openhands_log,
+    sharegpt,
+    sweagent,
+)
 from simulator.trace.text import Bad
 from simulator.trace.trace_file import Writer
 
@@ -23,8 +38,17 @@ IMPORTERS: dict[str, Importer] = {
     "cline-classic": cline_classic.read,
     "cline-sdk": cline_sdk.read,
     "claude-code": claude_code.read,
+    "codex": codex.read,
+    "openhands-events": openhands_events.read,
+    "openhands-log": openhands_log.read,
+    "swe-agent": sweagent.read,
+    "mini-swe-agent": mini_swe.read,
     "openai-log": openai_log.read,
+    "sharegpt": sharegpt.read,
     "kv-cache-tester": kv_cache_tester.read,
+    "mooncake": mooncake.read,
+    "bailian": bailian.read,
+    "azure": azure.read,
 }
 #: faults of content that an importer did not expect: the file is left out, and said to be
 _UNEXPECTED = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, OverflowError)
@@ -104,8 +128,6 @@ def _kinds(found: Sequence[Path], form: str, asked: Asked) -> Iterator[tuple[Pat
             continue
         if kind == "beside":
             beside.append(path)
-        elif kind != own.FORMAT and kind not in IMPORTERS:
-            asked.leave(path, f"format {kind} is not read by this version")
         else:
             yield path, kind
     tasks = {path.parent for path in found if path.name == cline_classic.FILE}

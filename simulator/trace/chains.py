@@ -1,0 +1,156 @@
+"""Requests that carry their whole history, brought back to the sessions that they came from.
+
+One whose messages continue those of an earlier request is that session's next; so is one that begins as a session did,
+up to the first user message, and goes on differently: its history was cut. A name in the record decides where there is
+one. Only hashes are kept here, so that a log may be of any length.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import orjson
+
+from simulator.trace.asked import Asked
+from simulator.trace.draft import Draft, Figures
+from simulator.trace.messages import checked
+from simulator.trace.openai_reply import Answer, answer
+from simulator.trace.text import Bad
+from simulator.trace.when import iso, number
+
+HOW = "by messages that continue an earlier request's, or begin as it did"
+W = TypeVar("W")
+
+
+@dataclass(slots=True)
+class Chain(Generic[W]):
+    """Requests of one session. where: by which each is read again. by_name: the record named it."""
+
+    name: str
+    by_name: bool
+    where: list[W] = field(default_factory=list)
+
+
+class Links(Generic[W]):
+    """`add` requests in the order in which they were sent; `chains` in the order of their first ones."""
+
+    def __init__(self, stem: str) -> None:
+        self.chains: list[Chain[W]] = []
+        self._stem = stem
+        self._named: dict[str, Chain[W]] = {}
+        self._ends: dict[bytes, Chain[W]] = {}  # hash of a request's messages -> the chain that it is the last of
+        self._last: dict[int, bytes] = {}
+        self._starts: dict[bytes, Chain[W]] = {}  # hash up to the first user message -> the last chain that began so
+
+    def add(self, messages: list[Any], name: str, where: W) -> None:
+        """Bad when the messages cannot be hashed."""
+        if name:
+            chain = self._named.get(name) or self._new(name, by_name=True)
+            self._named[name] = chain
+        else:
+            chain = self._found(messages)
+        chain.where.append(where)
+
+    def _found(self, messages: list[Any]) -> Chain[W]:
+        prefixes = _prefixes(messages)
+        begun = next((n for n, m in enumerate(messages, 1) if m["role"] == "user"), len(messages))
+        chain = next((self._ends[p] for p in reversed(prefixes[:-1]) if p in self._ends), None)
+        if chain is None and begun < len(prefixes):
+            chain = self._starts.get(prefixes[begun - 1])
+        if chain is None:
+            chain = self._new(f"{self._stem}-{len(self.chains) + 1}", by_name=False)
+        self._ends.pop(self._last.pop(id(chain), b""), None)
+        self._ends[prefixes[-1]] = self._starts[prefixes[begun - 1]] = chain
+        self._last[id(chain)] = prefixes[-1]
+        return chain
+
+    def _new(self, name: str, *, by_name: bool) -> Chain[W]:
+        self.chains.append(Chain(name, by_name))
+        return self.chains[-1]
+
+
+def _prefixes(messages: list[Any]) -> list[bytes]:
+    """A hash of each leading part of the messages."""
+    digest = hashlib.blake2b(digest_size=16)
+    out = []
+    for message in messages:
+        try:
+            digest.update(orjson.dumps(message))
+        except TypeError:
+            raise Bad("a message of it is nested deeper than 250 levels") from None
+        out.append(digest.digest())
+    return out
+
+
+def request_of(data: Any) -> dict[str, Any]:
+    """The request of a record. Bad when it has none that can be read."""
+    request = data.get("request") if isinstance(data, dict) else None
+    if not isinstance(request, dict) or not isinstance(request.get("messages"), list) or not request["messages"]:
+        raise Bad("there is no request with messages")
+    for message in request["messages"]:
+        checked(message)
+    return request
+
+
+Load = Callable[[W], tuple[dict[str, Any], Path, int]]
+
+
+def session(form: str, chain: Chain[W], load: Load[W], asked: Asked) -> Draft | None:
+    """The chain's requests as a session, each read again by `load` (record, file, line); None: no answer."""
+    draft: Draft | None = None
+    for where in chain.where:
+        data, path, line = load(where)
+        request = data["request"]
+        body = {key: None if key == "messages" else value for key, value in request.items()}
+        try:
+            told = answer(data)
+        except Bad as why:
+            asked.leave(path, why, line)
+            continue
+        if draft is None:
+            draft = Draft(
+                format=form, session=chain.name, model=str(request.get("model") or ""), clock="unix",
+                client=str(data.get("client") or ""), body=body, stored=True,
+                estimated={} if chain.by_name else {"session": HOW},
+            )  # fmt: skip
+        draft.turn(request["messages"], told.reply, _figures(data, told), body=body)
+    return draft
+
+
+def _figures(data: dict[str, Any], told: Answer) -> Figures:
+    sent_s = iso(data.get("ts"))
+    if sent_s is None:
+        sent_s = number(data.get("ts"))
+        if sent_s is not None and sent_s > 1e11:
+            sent_s /= 1000.0
+    first, end = number(data.get("t_first_s")), number(data.get("t_end_s"))
+    end = end if end is not None else number(data.get("latency_s"))
+    return Figures(
+        sent_s=sent_s,
+        first_s=None if sent_s is None or first is None else sent_s + first,
+        end_s=None if sent_s is None or end is None else sent_s + end,
+        prompt_tok=told.prompt_tok,
+        cached_tok=told.cached_tok,
+        output_tok=told.output_tok,
+        reasoning_tok=told.reasoning_tok,
+        finish=told.finish,
+    )
+
+
+def linked(records: Iterable[tuple[W, Any]], stem: str, asked: Asked, at: Callable[[W], tuple[Path, int]]) -> Links[W]:
+    """Links of (where, record) pairs; those that cannot be read are left out. at: file and line of a place."""
+    links: Links[W] = Links(stem)
+    for where, data in records:
+        try:
+            if isinstance(data, Bad):
+                raise data
+            request = request_of(data)
+            name = data.get("session")
+            links.add(request["messages"], name if isinstance(name, str) else "", where)
+        except Bad as why:
+            asked.leave(at(where)[0], why, at(where)[1])
+    return links
