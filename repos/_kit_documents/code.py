@@ -39,12 +39,28 @@ def repair(before: str, after: str) -> tuple[tuple[str, str], ...]:
     """SEARCH/REPLACE blocks that turn one text into the other, with a line of context on each side where a changed line
     alone would not be found first at its own place."""
     a, b = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    blocks = []
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        if tag == "equal":
-            continue
-        low, high = i1, i2
-        while (low == high or before.count("".join(a[low:high])) != 1) and (low > 0 or high < len(a)):
-            low, high = max(0, low - 1), min(len(a), high + 1)
-        blocks.append(("".join(a[low:high]), "".join(a[low:i1]) + "".join(b[j1:j2]) + "".join(a[i2:high])))
-    return tuple(blocks)
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    spans = [list(code[1:]) for code in matcher.get_opcodes() if code[0] != "equal"]
+    while (odd := next((k for k, s in enumerate(spans) if not _found_once(a, s)), None)) is not None:
+        span = spans[odd]
+        if span[0] > 0:  # the lines around a change are equal in both, so both ends move alike
+            span[0], span[2] = span[0] - 1, span[2] - 1
+        if span[1] < len(a):
+            span[1], span[3] = span[1] + 1, span[3] + 1
+        spans = _joined(spans)
+    return tuple(("".join(a[i1:i2]), "".join(b[j1:j2])) for i1, i2, j1, j2 in spans)
+
+
+def _found_once(lines: list[str], span: list[int]) -> bool:
+    block = "".join(lines[span[0] : span[1]])
+    return (span[0], span[1]) == (0, len(lines)) or (block != "" and "".join(lines).count(block) == 1)
+
+
+def _joined(spans: list[list[int]]) -> list[list[int]]:
+    out: list[list[int]] = []
+    for span in spans:
+        if out and span[0] < out[-1][1]:
+            out[-1] = [out[-1][0], span[1], out[-1][2], span[3]]
+        else:
+            out.append(span)
+    return out

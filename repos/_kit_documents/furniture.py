@@ -34,8 +34,13 @@ def rules_path(house: House) -> str:
 
 def readme(r: random.Random, case: Case) -> str:
     text = grammar(FILES / "furniture.yaml")
-    values = {**case.house.names, "firm": case.house.firm.name, "asker": case.house.asker.name,
-              "clerk": case.house.clerk.name, "question": rules_path(case.house)}  # fmt: skip
+    values = {
+        **case.house.names,
+        "firm": case.house.firm.name,
+        "asker": case.house.asker.name,
+        "clerk": case.house.clerk.name,
+        "question": rules_path(case.house),
+    }
     parts = [*case.about, *(words.say(r, line, **values) for line in text["readme"])]
     return f"# {case.title}\n\n" + "\n\n".join(textwrap.fill(p, 100) for p in parts) + "\n"
 
@@ -44,9 +49,7 @@ def rules(r: random.Random, case: Case) -> str:
     text = grammar(FILES / "furniture.yaml")
     heading = words.say(r, text["rules_title"])
     common = [words.say(r, line, **case.house.names) for line in text["rules"]]
-    items = [
-        textwrap.fill(f"{n}. {p}", 100, subsequent_indent="   ") for n, p in enumerate((*case.rules, *common), 1)
-    ]
+    items = [textwrap.fill(f"{n}. {p}", 100, subsequent_indent="   ") for n, p in enumerate((*case.rules, *common), 1)]
     return f"# {heading}\n\n" + "\n\n".join(items) + "\n"
 
 
@@ -56,7 +59,9 @@ def values_module(r: random.Random, house: House) -> str:
 
 
 def texts_module(r: random.Random, house: House) -> str:
-    doc = words.say(r, "The text [of|inside] [papers|documents], [kept|remembered] in tmp/ [because|since] PDF takes time.")
+    doc = words.say(
+        r, "The text [of|inside] [papers|documents], [kept|remembered] in tmp/ [because|since] PDF takes time."
+    )
     return render(FILES, "texts", house.names, texts_doc=doc)
 
 
@@ -93,10 +98,15 @@ def test_module(r: random.Random, house: House) -> str:
 def history(r: random.Random, case: Case, papers: Sequence[Paper]) -> tuple[Commit, ...]:
     house, n = case.house, case.house.names
     code = {
-        "README.md": readme(r, case), ".gitignore": "__pycache__/\n*.pyc\n/tmp/\n", f"{n['tools']}/__init__.py": "",
-        house.tool("values"): values_module(r, house), house.tool("texts"): texts_module(r, house), "tests/__init__.py": "",
-        f"tests/test_{n['values']}.py": test_module(r, house), f"{n['work']}/__init__.py": "",
-    }  # fmt: skip
+        "README.md": readme(r, case),
+        ".gitignore": "__pycache__/\n*.pyc\n/tmp/\n",
+        f"{n['tools']}/__init__.py": "",
+        house.tool("values"): values_module(r, house),
+        house.tool("texts"): texts_module(r, house),
+        "tests/__init__.py": "",
+        f"tests/test_{n['values']}.py": test_module(r, house),
+        f"{n['work']}/__init__.py": "",
+    }
     form = json.dumps(case.form, indent=2, ensure_ascii=False) + "\n"
     asked = {
         house.tool("form"): form_module(r, house),

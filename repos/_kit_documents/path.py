@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from .case import Case
 
 #: replies of a session, the last one included, lie between these
-LENGTHS: Mapping[str, tuple[int, int]] = {"small": (14, 19), "medium": (39, 49), "long": (106, 124)}
+LENGTHS: Mapping[str, tuple[int, int]] = {"small": (14, 19), "medium": (39, 49), "long": (108, 126)}
 #: a reply has about this many characters of prose
-_PROSE = (430, 760)
+_PROSE = (580, 980)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +109,17 @@ class Path:
             if paper.binary and self.raw:
                 span = "" if whole else f" {first} {last}"
                 action = Command(f"python {self.house.tool('show')} {shlex.quote(paper.path)}{span}")
-            self.do("read_on" if number else beat, action, weight=(weight or 0.7) if number else weight, **values)
+            self.do("read_on" if number else beat, action, weight=(weight or 1.0) if number else weight, **values)
 
     def _spans(self, paper: Paper) -> list[tuple[int, int, bool]]:
         """(first line, last line, is it all) of pieces whose results stay below the client's cut."""
-        room = (self.style.max_result_chars or 48_000) * 0.84
+        room = (self.style.max_result_chars or 48_000) * 0.94
         lines, out, first, used = paper.text.split("\n"), [], 1, 0.0
         for number, line in enumerate(lines, 1):
-            used += len(line) + 8
+            used += len(line) + (1 if paper.binary else 8)
             if used > room and number > first:
                 out.append((first, number - 1, False))
-                first, used = number, len(line) + 8
+                first, used = number, len(line) + 8.0
         return [*out, (first, len(lines) + 40, not out)]
 
     def search(self, beat: str, regex: str, where: str, **more: object) -> None:
@@ -141,16 +141,19 @@ class Path:
         look = self._first_look(paper)
         self.do("spot_paper", look, weight=weight, group=group, paper=paper.path, **values)
         after = 0 if result.endswith(".csv") else self.r.randint(6, 12)
-        self.grep("spot_result", key, result, after=after, weight=weight, group=group, paper=paper.path, file=result, **values)
+        self.grep(
+            "spot_result", key, result, after=after, weight=weight, group=group, paper=paper.path, file=result, **values
+        )
 
     def _first_look(self, paper: Paper) -> Action:
-        if paper.binary and self.raw:
-            last = self.r.randrange(30, 64, 2)
-            return Command(f"python {self.house.tool('show')} {shlex.quote(paper.path)} 1 {last}")
-        if self.raw:
-            first, last, _ = self._spans(paper)[0]
-            return ReadFile(paper.path, first, min(last, self.r.randrange(60, 120, 5)))
-        return ReadFile(paper.path)
+        """As much of it as one result holds."""
+        if not self.raw:
+            return ReadFile(paper.path)
+        first, last, _ = self._spans(paper)[0]
+        last = min(last, self.r.randrange(90, 240, 5))
+        if paper.binary:
+            return Command(f"python {self.house.tool('show')} {shlex.quote(paper.path)} {first} {last}")
+        return ReadFile(paper.path, first, last)
 
     def _circular(self) -> None:
         for _ in range(2 if self.size == "long" else 1):

@@ -42,7 +42,7 @@ class Talk:
     def reply(self, seen: str, plan: str, beat: str, values: Mapping[str, object], length: int) -> str:
         """What was seen, what comes next, and thoughts up to about so many characters."""
         say = f"{seen} {plan}".strip()
-        for source in ("why", "thoughts", "thoughts", "thoughts"):
+        for source in ("why", *["thoughts"] * 5):
             if len(say) >= length:
                 break
             thought = self._thought(beat, source, values)
@@ -59,7 +59,7 @@ class Talk:
         if not pool:
             return ""
         key = (beat, "why") if source == "why" else ("", "thoughts")
-        for _ in range(4):
+        for _ in range(6):
             made = self._draw(key, pool, values)
             if made not in self._said:
                 self._said.add(made)

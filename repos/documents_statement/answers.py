@@ -53,6 +53,8 @@ def moves(world: World) -> list[Move]:
     for k, (s, i) in enumerate(world.pairs()):
         for day, cents, transfer in i.paid:
             if not transfer:
-                text = (f"INV {i.number}", f"{i.number} {s.company.address.city}", i.number, f"re {i.number}, thanks")[k % 4]
+                text = (f"INV {i.number}", f"{i.number} {s.company.address.city}", i.number, f"re {i.number}, thanks")[
+                    k % 4
+                ]
                 found.append(Move(day, s.company.name, text, -cents, s.key))
     return sorted(found, key=lambda m: (m.day, m.who, m.reference, m.cents))

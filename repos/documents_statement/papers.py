@@ -15,8 +15,14 @@ from .._kit_documents.printing import Column, Printer
 from .answers import moves
 from .world import Invoice, Move, Supplier, World
 
-_COLUMNS = (Column("#", 9), Column("Code", 25), Column("Text", 72), Column("Qty", 14, True), Column("Price", 24, True),
-            Column("Amount", 28, True))  # fmt: skip
+_COLUMNS = (
+    Column("#", 9),
+    Column("Code", 25),
+    Column("Text", 72),
+    Column("Qty", 14, True),
+    Column("Price", 24, True),
+    Column("Amount", 28, True),
+)
 _SMALL = (
     "[Goods|Deliveries] remain our property until paid in full. [Place of performance|Venue]: {city}.",
     "[Please|Kindly] quote the number of this document with every payment. Contact in accounts: {who}, {phone}.",
@@ -47,7 +53,9 @@ def all_papers(seed: int, world: World) -> list[Paper]:
 
 def _printer(r: random.Random, s: Supplier, head: str) -> Printer:
     font = r.choice(("Helvetica", "Times"))
-    return Printer(f"{s.company.short} {head}", "Page {page} / {pages}", font=font, producer=r.choice(("Navigo", "Books 5")))
+    return Printer(
+        f"{s.company.short} {head}", "Page {page} / {pages}", font=font, producer=r.choice(("Navigo", "Books 5"))
+    )
 
 
 def _top(p: Printer, world: World, s: Supplier, title: str) -> None:
@@ -72,8 +80,10 @@ def _bill(r: random.Random, world: World, s: Supplier, i: Invoice) -> Paper:
     p.line(terms)
     p.line()
     amounts = [product.price_cents * n for product, n in i.lines]
-    rows = [(str(k), product.sku, product.name, str(n), printed(product.price_cents, s.numbers), printed(a, s.numbers))
-            for k, ((product, n), a) in enumerate(zip(i.lines, amounts, strict=True), 1)]  # fmt: skip
+    rows = [
+        (str(k), product.sku, product.name, str(n), printed(product.price_cents, s.numbers), printed(a, s.numbers))
+        for k, ((product, n), a) in enumerate(zip(i.lines, amounts, strict=True), 1)
+    ]
     sums = [0, *itertools.accumulate(amounts)]
     p.table(_COLUMNS, rows, carry=lambda n: (label["carried"], printed(sums[n], s.numbers)))
     p.pair(label["sub"], printed(i.net, s.numbers))
@@ -93,8 +103,15 @@ def _credit(r: random.Random, world: World, s: Supplier, i: Invoice) -> Paper:
     p.line(f"{label['refers']}: {i.number}")
     p.line()
     product, count = r.choice(i.lines)
-    p.prose(words.say(r, "[Returned|Taken back|Delivered damaged]: {n} x {sku} {good}.", n=r.randint(1, count),
-                      sku=product.sku, good=product.name))  # fmt: skip
+    p.prose(
+        words.say(
+            r,
+            "[Returned|Taken back|Delivered damaged]: {n} x {sku} {good}.",
+            n=r.randint(1, count),
+            sku=product.sku,
+            good=product.name,
+        )
+    )
     p.pair(label["gross"], printed(cents, s.numbers), bold=True)
     _bottom(r, p, s)
     return paper.print_pdf(invoice_path(world, s, number), p, day, author=s.company.name)
@@ -111,15 +128,31 @@ def _bottom(r: random.Random, p: Printer, s: Supplier) -> None:
 def _advice(r: random.Random, world: World, number: str) -> Paper:
     s, day, parts = world.transfers[number]
     clerk, firm = world.house.clerk, world.house.firm
-    lines = [words.say(r, "[Dear all|Hello|Good morning],"), "",
-             words.say(r, "[with|by] transfer {n} we [pay|settle] the following [documents|items]:", n=number), ""]  # fmt: skip
+    lines = [
+        words.say(r, "[Dear all|Hello|Good morning],"),
+        "",
+        words.say(r, "[with|by] transfer {n} we [pay|settle] the following [documents|items]:", n=number),
+        "",
+    ]
     lines += [f"    {doc:<16}{printed(cents, 'en'):>14}" for doc, cents in parts]
-    lines += ["", f"    {'in one amount':<16}{printed(sum(c for _, c in parts), 'en'):>14}", "",
-              words.say(r, "[Credit notes are taken off already|Less credits, where there were any]. "
-                        "[Ask me|Call me] if something is [missing|unclear]."), "", clerk.name, firm.name]  # fmt: skip
+    lines += [
+        "",
+        f"    {'in one amount':<16}{printed(sum(c for _, c in parts), 'en'):>14}",
+        "",
+        words.say(
+            r,
+            "[Credit notes are taken off already|Less credits, where there were any]. "
+            "[Ask me|Call me] if something is [missing|unclear].",
+        ),
+        "",
+        clerk.name,
+        firm.name,
+    ]
     to = (s.company.name, f"accounts@{s.company.domain}")
     sender = (clerk.name, clerk.email(firm.domain))
-    return paper.mail(advice_path(world, number), sender, to, f"Remittance advice {number}", day, "\n".join(lines) + "\n")
+    return paper.mail(
+        advice_path(world, number), sender, to, f"Remittance advice {number}", day, "\n".join(lines) + "\n"
+    )
 
 
 def _statements(world: World) -> list[Paper]:
@@ -143,7 +176,9 @@ def signed(cents: int, bank: dict[str, str]) -> str:
 def _statement(world: World, month: date, number: int, own: list[Move], opening: int) -> Paper:
     bank = dict(world.bank)
     name = f"{bank['number']} {number}/{month:%Y}"
-    p = Printer(f"{bank['name']}  {name}", f"{bank['iban']}  sheet {{page}} of {{pages}}", font="Times", producer="Core 9")
+    p = Printer(
+        f"{bank['name']}  {name}", f"{bank['iban']}  sheet {{page}} of {{pages}}", font="Times", producer="Core 9"
+    )
     p.line(bank["name"], size=12, bold=True)
     p.line(world.house.firm.name)
     p.line(f"IBAN {bank['iban']}")
@@ -155,6 +190,8 @@ def _statement(world: World, month: date, number: int, own: list[Move], opening:
     sums = list(itertools.accumulate((m.cents for m in own), initial=opening))
     p.table(columns, rows, lambda n: ("Balance carried over", signed(sums[n], bank)), [[m.reference] for m in own])
     p.pair("Closing balance", signed(sums[-1], bank), bold=True)
-    p.prose("Entries not objected to within 30 days count as approved. Value dates are available on request. "
-            "Deposits are protected up to the legal limit; see the information sheet at your branch.")  # fmt: skip
+    p.prose(
+        "Entries not objected to within 30 days count as approved. Value dates are available on request. "
+        "Deposits are protected up to the legal limit; see the information sheet at your branch."
+    )
     return paper.print_pdf(statement_path(world, month), p, month + timedelta(days=33), author=bank["name"])

@@ -18,9 +18,15 @@ from .world import LABEL, World, build
 
 __all__ = ["KIND", "broken", "make"]
 _FORM = {
-    "supplier": "text", "gross": "money", "credited": "money", "paid": "money", "paid_on": "day?", "deducted": "money",
-    "rest": "money", "status": list(STATUS),
-}  # fmt: skip
+    "supplier": "text",
+    "gross": "money",
+    "credited": "money",
+    "paid": "money",
+    "paid_on": "day?",
+    "deducted": "money",
+    "rest": "money",
+    "status": list(STATUS),
+}
 
 
 def make(seed: int, size: str, style: Style) -> Task:
@@ -38,8 +44,16 @@ def _case(seed: int, world: World) -> Case:
     house, talk = world.house, grammar(Path(__file__).parent / "files" / "talk.yaml")
     r = words.stream(seed, LABEL, "words")
     firms = ", ".join(s.company.name for s in world.suppliers)
-    values = {"firms": firms, "n": len(world.pairs()), "asker": house.asker.name, "firm": house.firm.short,
-              "bank": world.bank["name"], "months": len(world.months), "from": f"{world.months[0]:%B %Y}", **house.names}  # fmt: skip
+    values = {
+        "firms": firms,
+        "n": len(world.pairs()),
+        "asker": house.asker.name,
+        "firm": house.firm.short,
+        "bank": world.bank["name"],
+        "months": len(world.months),
+        "from": f"{world.months[0]:%B %Y}",
+        **house.names,
+    }
     rules = [words.say(r, rule, **values) for rule in talk["rules_of_the_question"]]
     right = results(world)
     return Case(
@@ -50,17 +64,25 @@ def _case(seed: int, world: World) -> Case:
         rules=rules,
         papers=all_papers(seed, world),
         results=right,
-        form={path: {"keys": _FORM if path.endswith("json") else dict.fromkeys(("supplier", "reference"), "text")
-                     | {"date": "day", "amount": "money"}} for path in right},  # fmt: skip
+        form={
+            path: {
+                "keys": _FORM
+                if path.endswith("json")
+                else dict.fromkeys(("supplier", "reference"), "text") | {"date": "day", "amount": "money"}
+            }
+            for path in right
+        },
         mistakes={
             "discounts taken too late are accepted": results(world, "late"),
             "transfers for several invoices are not resolved": results(world, "collective"),
             "credit notes are overlooked": results(world, "credit"),
         },
         talk=talk,
-        values=values | {
-            "what_for": "the reconciliation", "hard_form": "a trailing minus and both decimal marks",
+        values=values
+        | {
+            "what_for": "the reconciliation",
+            "hard_form": "a trailing minus and both decimal marks",
             "outputs": "a JSON file with an entry an invoice and a CSV with the payments that name none",
             "rules_gist": talk["gist"][seed % len(talk["gist"])].format(asker=house.asker.name),
         },
-    )  # fmt: skip
+    )

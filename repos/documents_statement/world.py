@@ -16,27 +16,50 @@ from .._kit_documents.house import House, half_up, house
 LABEL = "documents_statement"
 #: (suppliers, invoices of each, months of statements)
 SIZE: Mapping[str, tuple[int, int, int]] = {"small": (2, 3, 1), "medium": (3, 3, 2), "long": (6, 4, 3)}
+#: items of an invoice
+LINES: Mapping[str, tuple[int, int]] = {"small": (12, 40), "medium": (20, 80), "long": (40, 105)}
 #: language -> label -> ways of printing it
 LABELS: Mapping[str, Mapping[str, str]] = {
     "en": {
-        "number": "Invoice no|Document no|Our reference", "issued": "Invoice date|Date of issue|Tax point",
-        "gross": "Total due|Invoice total|Amount payable", "credit": "CREDIT NOTE", "title": "INVOICE",
-        "refers": "Credits invoice|Relates to|For invoice", "days": "days", "net": "net",
-        "carried": "Carried forward|Sub-total c/f", "sub": "Total before tax", "tax": "VAT",
+        "number": "Invoice no|Document no|Our reference",
+        "issued": "Invoice date|Date of issue|Tax point",
+        "gross": "Total due|Invoice total|Amount payable",
+        "credit": "CREDIT NOTE",
+        "title": "INVOICE",
+        "refers": "Credits invoice|Relates to|For invoice",
+        "days": "days",
+        "net": "net",
+        "carried": "Carried forward|Sub-total c/f",
+        "sub": "Total before tax",
+        "tax": "VAT",
     },
     "de": {
-        "number": "Rechnungs-Nr.|Beleg-Nr.|Rechnungsnummer", "issued": "Rechnungsdatum|Belegdatum|Ausgestellt",
-        "gross": "Rechnungsbetrag|Gesamtbetrag|Zahlbetrag", "credit": "GUTSCHRIFT", "title": "RECHNUNG",
-        "refers": "Zu Rechnung|Gutschrift zu|Betrifft Rechnung", "days": "Tage", "net": "netto",
-        "carried": "Übertrag|Zwischensumme", "sub": "Summe netto", "tax": "MwSt.",
+        "number": "Rechnungs-Nr.|Beleg-Nr.|Rechnungsnummer",
+        "issued": "Rechnungsdatum|Belegdatum|Ausgestellt",
+        "gross": "Rechnungsbetrag|Gesamtbetrag|Zahlbetrag",
+        "credit": "GUTSCHRIFT",
+        "title": "RECHNUNG",
+        "refers": "Zu Rechnung|Gutschrift zu|Betrifft Rechnung",
+        "days": "Tage",
+        "net": "netto",
+        "carried": "Übertrag|Zwischensumme",
+        "sub": "Summe netto",
+        "tax": "MwSt.",
     },
     "nl": {
-        "number": "Factuurnummer|Documentnummer|Factuurnr.", "issued": "Factuurdatum|Opgemaakt op|Datum",
-        "gross": "Totaal te betalen|Factuurbedrag|Te voldoen", "credit": "CREDITNOTA", "title": "FACTUUR",
-        "refers": "Betreft factuur|Creditering van|Bij factuur", "days": "dagen", "net": "netto",
-        "carried": "Transport|Subtotaal transport", "sub": "Totaal excl. btw", "tax": "Btw",
+        "number": "Factuurnummer|Documentnummer|Factuurnr.",
+        "issued": "Factuurdatum|Opgemaakt op|Datum",
+        "gross": "Totaal te betalen|Factuurbedrag|Te voldoen",
+        "credit": "CREDITNOTA",
+        "title": "FACTUUR",
+        "refers": "Betreft factuur|Creditering van|Bij factuur",
+        "days": "dagen",
+        "net": "netto",
+        "carried": "Transport|Subtotaal transport",
+        "sub": "Totaal excl. btw",
+        "tax": "Btw",
     },
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +141,16 @@ def discount(supplier: Supplier, due: int) -> int:
 
 def build(seed: int, size: str) -> World:
     n, each, months = SIZE[size]
-    base = house(seed, LABEL, size, n, invoices="invoices|bills|payables", statement="statement|bank|account",
-                 match="match|reconcile|pairing", advice="advice|transfers|remittances")  # fmt: skip
+    base = house(
+        seed,
+        LABEL,
+        size,
+        n,
+        invoices="invoices|payables|supplier_docs",
+        statement="statement|bank|account",
+        match="match|reconcile|pairing",
+        advices="advices|own_advices|remittances",
+    )
     r = words.stream(seed, LABEL, "world", size)
     last = base.day.replace(day=1)
     firsts = [last]
@@ -128,17 +159,28 @@ def build(seed: int, size: str) -> World:
     bases = [(f - timedelta(days=1)).replace(day=1) for f in firsts]
     suppliers = tuple(_supplier(r, c, k) for k, c in enumerate(base.partners))
     transfers: dict[str, tuple[Supplier, date, tuple[tuple[str, int], ...]]] = {}
-    invoices = tuple(_invoices(r, s, k, each, bases, transfers) for k, s in enumerate(suppliers))
+    invoices = tuple(_invoices(r, s, k, each, bases, transfers, LINES[size]) for k, s in enumerate(suppliers))
     end = _end(bases[-1])
     unnamed = tuple(
-        Move(words.day(r, bases[0], end), s.company.name, r.choice(("Prepayment per phone", "Order deposit", "as agreed"))
-             + f" {words.pattern(r, '##')}", -words.cents(r, 20_000, 300_000), s.key)
+        Move(
+            words.day(r, bases[0], end),
+            s.company.name,
+            f"{r.choice(('Prepayment per phone', 'Order deposit', 'as agreed'))} {words.pattern(r, '##')}",
+            -words.cents(r, 20_000, 300_000),
+            s.key,
+        )
         for s in r.sample(suppliers, max(1, n // 2))
-    )  # fmt: skip
-    others = tuple(_other(r, base, words.day(r, bases[0], end)) for _ in range(months * r.randint(52, 75)))
-    style = {"numbers": r.choice(("en", "de", "ch")), "dates": r.choice(("%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y")),
-             "sign": r.choice(("after", "letter", "before")), "name": f"{r.choice(words.LAST)} & {r.choice(words.LAST)} Bank",
-             "iban": base.firm.iban, "number": r.choice(("Statement", "Account statement", "Extract"))}  # fmt: skip
+    )
+    others = tuple(_other(r, base, words.day(r, bases[0], end)) for _ in range(months * r.randint(56, 80)))
+    name = f"{r.choice(words.LAST)} & {r.choice(words.LAST)} Bank"
+    style = {
+        "numbers": r.choice(("en", "de", "ch")),
+        "dates": r.choice(("%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y")),
+        "sign": r.choice(("after", "letter", "before")),
+        "name": name,
+        "iban": base.firm.iban,
+        "number": r.choice(("Statement", "Account statement", "Extract")),
+    }
     opening = r.randint(4_000_000, 30_000_000)
     return World(base, suppliers, invoices, transfers, unnamed, others, opening, tuple(bases), style)
 
@@ -154,8 +196,16 @@ def _supplier(r: random.Random, company: Company, k: int) -> Supplier:
     dates = r.choice(("%d.%m.%Y", "%d-%m-%Y", "%Y-%m-%d", "%d/%m/%Y", "%d.%m.%y"))
     grants = k < 2 or r.random() < 0.7
     key = words.plain(company.short.split(" & ")[0].split()[0])
-    return Supplier(company, key, labels, numbers, dates, r.choice((20, 25, 30)) if grants else 0,
-                    r.choice((7, 8, 10)), r.choice((21, 30)))  # fmt: skip
+    return Supplier(
+        company,
+        key,
+        labels,
+        numbers,
+        dates,
+        r.choice((20, 25, 30)) if grants else 0,
+        r.choice((7, 8, 10)),
+        r.choice((21, 30)),
+    )
 
 
 def _invoices(
@@ -165,21 +215,29 @@ def _invoices(
     each: int,
     months: list[date],
     transfers: dict[str, tuple[Supplier, date, tuple[tuple[str, int], ...]]],
+    lines_of: tuple[int, int],
 ) -> tuple[Invoice, ...]:
     """The first two suppliers have what makes the question hard; the others have it by chance."""
     outcomes = {0: ["collective", "collective", "late"], 1: ["exact", "discount", "open"]}.get(k, [])
-    more = ["exact", "exact", "discount" if s.discount_tenths else "exact", "late" if s.discount_tenths else "part",
-            "part", "twice", "open"]  # fmt: skip
+    more = [
+        "exact",
+        "exact",
+        "discount" if s.discount_tenths else "exact",
+        "late" if s.discount_tenths else "part",
+        "part",
+        "twice",
+        "open",
+    ]
     outcomes = outcomes or (["collective", "collective"] if r.random() < 0.5 else [])
     outcomes += [r.choice(more) for _ in range(each - len(outcomes))]
     shape = r.choice(("@-####", "######", "@@/##/###", "##-#####", "@@@-#####"))
     head, serial = words.pattern(r, shape[:-3]), r.randint(100, 700)
-    goods = [words.product(r, s.company.sector) for _ in range(60)]
+    goods = [words.product(r, s.company.sector) for _ in range(110)]
     made: list[Invoice] = []
     for outcome in outcomes:
         serial += r.randint(2, 40)
         issued = words.day(r, months[0], _end(months[-1]) - timedelta(days=26))
-        lines = tuple((p, r.choice((1, 2, 3, 4, 5, 6, 8, 10, 12, 20))) for p in r.sample(goods, r.randint(14, 58)))
+        lines = tuple((p, r.choice((1, 2, 3, 4, 5, 6, 8, 10, 12, 20))) for p in r.sample(goods, r.randint(*lines_of)))
         made.append(Invoice(f"{head}{serial:03d}", issued, lines, r.choice((19, 20, 21)), outcome))
     credited = {1: 0}.get(k, r.randrange(each) if r.random() < 0.4 else -1)
     if credited >= 0:
@@ -231,7 +289,9 @@ def _other(r: random.Random, base: House, day: date) -> Move:
         case "salary":
             return Move(day, words.person(r).name, f"Salary {day:%m/%Y}", -words.cents(r, 180_000, 620_000))
         case "card":
-            return Move(day, f"Card {firm.address.city}", f"terminal {words.pattern(r, '######')}", -words.cents(r, 900, 40_000))
+            return Move(
+                day, f"Card {firm.address.city}", f"terminal {words.pattern(r, '######')}", -words.cents(r, 900, 40_000)
+            )
         case "fee":
             return Move(day, "Account charges", f"period {day:%m/%y}", -words.cents(r, 200, 4_000))
     return Move(day, firm.name, r.choice((f"INV {number}", f"bill {number}", number)), -words.cents(r, 1_200, 900_000))
