@@ -18,10 +18,11 @@ MAY_IMPORT = {
     "drive": {"core", "cline"},
     "engine": {"core"},
     "store": {"core"},
+    "record": {"core"},
     "virtual": {"core", "cline", "tasks", "engine", "store"},
     "view": {"core", "store"},
     "trace": {"core", "cline"},
-    "cli": {"core", "cline", "tasks", "drive", "engine", "store", "view", "virtual", "trace"},
+    "cli": {"core", "cline", "tasks", "drive", "engine", "store", "view", "virtual", "trace", "record"},
 }
 IMPURE = {
     "asyncio",

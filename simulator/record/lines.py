@@ -1,0 +1,126 @@
+"""From an exchange to a line of the log. docs/record.md describes each field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from simulator.record import secrets
+from simulator.record.chains import Chains, Placed
+from simulator.record.exchange import MAX_BYTES, Exchange
+from simulator.record.replies import Told, decoded, read_reply
+
+LOG, VERSION = "openai-requests", 1
+
+
+class Lines:
+    """Exchanges in the order of their ends become lines. chunks: a stream's events are kept, too."""
+
+    def __init__(self, *, chunks: bool) -> None:
+        self._chunks = chunks
+        self._chains = Chains()
+
+    def line(self, exchange: Exchange) -> bytes:
+        """One JSON object and its line end; no secret of the request's head is in it."""
+        request, notes = _request(exchange)
+        told = read_reply(exchange.pieces, exchange.times_s, exchange.kind, exchange.encoding)
+        if told.unread:
+            notes.append(f"reply: {told.unread}")
+        if exchange.dropped:
+            notes.append(f"{exchange.dropped} bytes past {MAX_BYTES >> 20} MiB were passed on and not written")
+        placed = self._place(exchange, request, told) if isinstance(request, dict) else Placed("", "unread", 0)
+        said = _said(exchange, placed, request, told, notes, self._chunks)
+        text = orjson.dumps(said, option=orjson.OPT_NON_STR_KEYS).decode()
+        return secrets.scrub(text, exchange.secrets).encode() + b"\n"
+
+    def _place(self, exchange: Exchange, request: dict[str, Any], told: Told) -> Placed:
+        messages = request.get("messages")
+        if not isinstance(messages, list):
+            prompt = request.get("prompt")
+            messages = [{"role": "user", "content": prompt if isinstance(prompt, str) else str(prompt)}]
+        message = _message(told.response)
+        good = exchange.status == 200 and _has_output(message)
+        end_s = exchange.t_end_s if exchange.t_end_s is not None else exchange.t_s
+        return self._chains.place(
+            messages, group=_group(exchange, request), t_s=exchange.t_s, t_end_s=end_s, good=good, reply=message
+        )
+
+
+def _group(exchange: Exchange, request: dict[str, Any]) -> str:
+    """What names the session: a header, else a field of the body that clients use so; never a key."""
+    meta = request.get("metadata")
+    told = (
+        exchange.session,
+        request.get("prompt_cache_key"),
+        request.get("session_id"),
+        meta.get("session_id") if isinstance(meta, dict) else None,
+    )
+    name = next((each for each in told if isinstance(each, str) and each.strip()), "")
+    return secrets.scrub(name, exchange.secrets)[:200]
+
+
+def _request(exchange: Exchange) -> tuple[Any, list[str]]:
+    """The body as the client sent it, without fields for keys; a text when it is no JSON."""
+    notes = []
+    try:
+        body = b"".join(decoded(exchange.body, exchange.request_encoding.lower()))
+        request, gone = secrets.without_keys(orjson.loads(body))
+    except (ValueError, RecursionError) as error:
+        return None, [f"request: {str(error)[:200]}"]
+    if gone:
+        notes.append(f"request: {', '.join(gone)} left out")
+    return request, notes
+
+
+def _message(response: Any) -> Any:
+    """The first choice's; None where there is none."""
+    try:
+        choice = response["choices"][0]
+        return choice["message"] if "message" in choice else {"role": "assistant", "content": choice["text"]}
+    except (TypeError, KeyError, IndexError):
+        return None
+
+
+def _has_output(message: Any) -> bool:
+    return isinstance(message, dict) and bool(message.get("content") or message.get("tool_calls"))
+
+
+def _since(exchange: Exchange, time_s: float | None) -> float | None:
+    return None if time_s is None else round(time_s - exchange.t_s, 6)
+
+
+def _said(
+    exchange: Exchange, placed: Placed, request: Any, told: Told, notes: list[str], chunks: bool
+) -> dict[str, Any]:
+    arrivals = [_since(exchange, time_s) for time_s in told.arrivals_s]
+    said: dict[str, Any] = {
+        "log": LOG,
+        "version": VERSION,
+        "ts": round(exchange.ts, 6),
+        "t_s": round(exchange.t_s, 6),
+        "number": exchange.number,
+        "session": placed.session,
+        "session_by": placed.by,
+        "turn": placed.turn,
+        "kept_messages": placed.kept,
+        "again": placed.again or None,
+        "aside": placed.aside or None,
+        "parent": placed.parent or None,
+        "client": exchange.agent or None,
+        "client_retry": exchange.retry,
+        "path": exchange.path,
+        "status": exchange.status,
+        "ended": exchange.ended or "whole",
+        "streamed": told.streamed,
+        "request_s": _since(exchange, exchange.t_request_s),
+        "head_s": _since(exchange, exchange.t_head_s),
+        "first_s": arrivals[0] if arrivals else None,
+        "end_s": _since(exchange, exchange.t_end_s),
+        "arrivals_s": arrivals or None,
+        "notes": notes or None,
+        "request": request,
+        "response": told.response,
+        "chunks": told.chunks if chunks and told.chunks else None,
+    }
+    return {name: value for name, value in said.items() if value is not None}
