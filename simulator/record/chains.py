@@ -19,7 +19,7 @@ import xxhash
 from simulator.record.quotes import snippet, spoken, texts_of
 
 #: sessions that are remembered; of more, those that were silent longest are forgotten
-MOST_SESSIONS = 4096
+MOST_SESSIONS, FORGET = 4096, 256
 #: a message below this is one that many sessions have, such as "continue"
 SHORT_BYTES = 96
 #: sessions that are looked through for a quotation, the latest first
@@ -50,6 +50,7 @@ class _Session:
     group: str
     turns: int = 0
     chain: list[bytes] = field(default_factory=list)  # after each message of its last request
+    messages: frozenset[bytes] = frozenset()
     t_end_s: float = 0.0
     good: bool = True
     reply: bytes = b""  # its last reply as a message of the history would hold it
@@ -91,32 +92,51 @@ class Chains:
         self, chain: list[bytes], prints: list[bytes], messages: Sequence[Any], ready: list[_Session], group: str
     ) -> tuple[_Session | None, Placed | None]:
         names = {s.name: s for s in ready}
-        for at in range(len(chain) - 1, -1, -1):
-            holders = [names[n] for n in self._ends.get(chain[at], ()) if n in names]
-            if at == len(chain) - 1:
-                holders = [s for s in holders if s.chain[-1:] == [chain[at]] and not s.good]
-                if holders:
-                    s = holders[-1]
-                    return s, Placed(s.name, HEADER if group else PREFIX, max(0, s.turns - 1), True, len(chain))
-            elif holders:
-                s = _best(holders, prints[at + 1])
-                return s, Placed(s.name, HEADER if group else PREFIX, s.turns, kept=_common(s.chain, chain))
-        s = self._rewritten(prints, chain, names)
-        if s is not None:
-            return s, Placed(s.name, HEADER if group else REWRITTEN, s.turns, kept=_common(s.chain, chain))
+        if (s := self._again(chain, names)) is not None:
+            return s, Placed(s.name, HEADER if group else PREFIX, max(0, s.turns - 1), True, len(chain))
+        found = self._extended(chain, prints, names) or self._sharing(prints, chain, names)
+        if found is not None:
+            kept = _common(found.chain, chain)
+            by = HEADER if group else PREFIX if kept == len(found.chain) else REWRITTEN
+            return found, Placed(found.name, by, found.turns, kept=kept)
         s = quoting(messages, reversed(ready))
         if s is not None:
             return s, Placed(s.name, HEADER if group else QUOTED, max(0, s.turns - 1), aside=True)
         return None, None
 
-    def _rewritten(self, prints: list[bytes], chain: list[bytes], names: dict[str, _Session]) -> _Session | None:
-        """The session that shares most of what is no opening of its own kind; None when none shares anything."""
+    def _again(self, chain: list[bytes], names: dict[str, _Session]) -> _Session | None:
+        """The session whose last request this is once more, after a reply that was no good."""
+        same = [names[n] for n in self._ends.get(chain[-1], ()) if n in names] if chain else []
+        return next((s for s in reversed(same) if s.chain[-1] == chain[-1] and not s.good), None)
+
+    def _extended(self, chain: list[bytes], prints: list[bytes], names: dict[str, _Session]) -> _Session | None:
+        """Of the sessions with a request that this one begins with: the one whose last reply it goes on from, else the
+        one that shares most of the rest, else the one whose last request it begins with; the latest of equals."""
+        holders: dict[str, tuple[bool, bool]] = {}
+        for at in range(len(chain) - 2, -1, -1):
+            for name in self._ends.get(chain[at], ()):
+                if name in names and name not in holders:
+                    s = names[name]
+                    last = s.chain[-1] == chain[at]
+                    holders[name] = last and s.reply == prints[at + 1], last
+        if not holders:
+            return None
+        rest = {each for each in prints[2:] if each[:1] == _LONG}
+
+        def fits(name: str) -> tuple[bool, int, bool, float]:
+            (replied, last), s = holders[name], names[name]
+            return replied, len(rest & s.messages), last, s.t_end_s
+
+        return names[max(holders, key=fits)]
+
+    def _sharing(self, prints: list[bytes], chain: list[bytes], names: dict[str, _Session]) -> _Session | None:
+        """The session that shares most of what stands behind an opening; None when none shares anything."""
         votes: dict[str, int] = {}
-        for each in prints[1:]:
-            if each[:1] == _LONG and (holder := self._have.get(each)) in names and holder is not None:
+        for each in prints[2:]:
+            holder = self._have.get(each, "")
+            if each[:1] == _LONG and holder in names:
                 votes[holder] = votes.get(holder, 0) + 1
-        # a first request has nothing behind its opening that could be a continuation
-        if not votes or len(prints) < 3:
+        if not votes:
             return None
         return max((names[n] for n in votes), key=lambda s: (votes[s.name], _common(s.chain, chain), s.t_end_s))
 
@@ -136,7 +156,7 @@ class Chains:
         reply: Any,
     ) -> None:  # fmt: skip
         session.turns = placed.turn + 1
-        session.chain = chain
+        session.chain, session.messages = chain, frozenset(prints)
         if chain:
             holders = self._ends.setdefault(chain[-1], [])
             if session.name not in holders:
@@ -150,10 +170,13 @@ class Chains:
         session.said = spoken(reply)
 
     def _forget(self) -> None:
-        while len(self._sessions) > MOST_SESSIONS:
-            name, _ = self._sessions.popitem(last=False)
-            self._ends = {end: left for end, names in self._ends.items() if (left := [n for n in names if n != name])}
-            self._have = {each: holder for each, holder in self._have.items() if holder != name}
+        """Several at once, as it looks through all that is remembered."""
+        if len(self._sessions) < MOST_SESSIONS + FORGET:
+            return
+        gone = {self._sessions.popitem(last=False)[0] for _ in range(len(self._sessions) - MOST_SESSIONS)}
+        left = {end: [n for n in names if n not in gone] for end, names in self._ends.items()}
+        self._ends = {end: names for end, names in left.items() if names}
+        self._have = {each: holder for each, holder in self._have.items() if holder not in gone}
 
 
 _LONG, _BRIEF = b"L", b"s"
@@ -184,11 +207,6 @@ def _chain(prints: Sequence[bytes]) -> list[bytes]:
         state = xxhash.xxh3_128_digest(state + each)
         found.append(state)
     return found
-
-
-def _best(holders: Sequence[_Session], follows: bytes) -> _Session:
-    """Of several sessions with one history, the one whose reply the next message is; else the latest."""
-    return next((s for s in holders if s.reply == follows), max(holders, key=lambda s: s.t_end_s))
 
 
 def _common(old: Sequence[bytes], new: Sequence[bytes]) -> int:

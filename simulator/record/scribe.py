@@ -82,6 +82,7 @@ def main() -> int:
     args = parser.parse_args()
     for number in (signal.SIGINT, signal.SIGTERM):  # a terminal's Ctrl-C is meant for the one that passes bytes on
         signal.signal(number, signal.SIG_IGN)
+    os.nice(5)  # on a small machine what passes comes first
     with open(args.file, "ab") as log:
         written = write(sys.stdin.buffer, log, chunks=args.chunks)
     told = {**asdict(written), "sessions": len(written.sessions)}
