@@ -6,8 +6,8 @@ from random import Random
 
 from simulator.core.task import Commit
 
-from . import words
-from .render import NEW, OLD
+from .._kit_coding import words
+from .._kit_coding.render import NEW, OLD
 from .world import Part, Stages, World
 
 IGNORE = "__pycache__/\n*.pyc\nbuild/\ndist/\n*.egg-info/\n.venv/\n"

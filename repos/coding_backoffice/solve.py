@@ -6,9 +6,9 @@ import shlex
 from dataclasses import dataclass
 from random import Random
 
-from . import facts, prose
+from .._kit_coding import facts, prose
 from .history import version_of
-from .render import NEW, SLIP
+from .._kit_coding.render import NEW, SLIP
 from .walk import Walk
 from .world import Part
 

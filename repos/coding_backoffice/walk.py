@@ -19,8 +19,9 @@ from simulator.core.action import (
 )
 from simulator.core.task import Style
 
-from . import facts, prose, thoughts
-from .render import edit_blocks
+from .._kit_coding import facts, prose
+from . import thoughts
+from .._kit_coding.render import edit_blocks
 from .world import Part, World
 
 _NUMBER_WIDTH = 8  # characters that a numbered line adds at most

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 
-from . import words
-from .render import FILES, NEW, OLD, Source, draw_names, fill, parse, sections, sort_imports
+from .._kit_coding import words
+from .._kit_coding.render import NEW, OLD, Source, draw_names, fill, parse, sections, sort_imports
 
+FILES = Path(__file__).parent / "files"
 BASE = ("errors", "text", "amounts", "dates", "tables", "journal", "store", "settings", "desk", "cli")
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "holding": ("stockroom", "holding", "keeping", "premises"),
@@ -138,7 +140,7 @@ def build(seed: int, n_units: int) -> World:
     shared |= _roles(trade, rng)
     base_names: dict[str, dict[str, str]] = {}
     for key in BASE:
-        own = draw_names(sections(f"base/{key}.txt")["names"], shared, rng)
+        own = draw_names(sections(FILES / "base" / f"{key}.txt")["names"], shared, rng)
         base_names[key] = own
         fresh = {k: v for k, v in own.items() if k not in shared}
         main = fresh.pop("Main", None)
@@ -149,12 +151,12 @@ def build(seed: int, n_units: int) -> World:
     base = []
     for key in BASE:
         names = base_names[key] | shared | _samples(rng, shared["item"])
-        base.append(_make_part(key, sections(f"base/{key}.txt"), names, package, rng))
+        base.append(_make_part(key, sections(FILES / "base" / f"{key}.txt"), names, package, rng))
     return World(seed, repo, shared, trade, tuple(base), units, groups)
 
 
 def _unit(key: str, shared: Mapping[str, str], trade: words.Trade, groups: Mapping[str, str], rng: Random) -> Part:
-    raw = sections(f"units/{key}.txt")
+    raw = sections(FILES / "units" / f"{key}.txt")
     roles = _roles(trade, rng)
     scope = {**shared, **roles, **_samples(rng, roles["item"])}
     names = draw_names(raw["names"], scope, rng)

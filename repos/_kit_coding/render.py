@@ -4,7 +4,7 @@ A template file has sections, each begun by a line `=== name`. Inside a text:
     $name               a drawn name (see `draw_names`)
     <[one || two]>      one of the alternatives
     #@ slot / #@ slip / #@ new / #@ end    a slot: text before `slip` is its old stage, then the first, wrong try,
-                        then the solution; a missing `slip` equals `new`
+                        then the solution; a missing `slip` equals `new`. `//@` does the same in TypeScript
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from pathlib import Path
 from random import Random
 from string import Template
 
-FILES = Path(__file__).parent / "files"
 OLD, SLIP, NEW = "old", "slip", "new"
 _CHOICE = re.compile(r"<\[(.*?)\]>", re.S)
+_MARK = re.compile(r"(?:#|//)@ (\S+)$")
 _RANGE = re.compile(r"(\d+)\.\.(\d+)$")
 
 
 @functools.cache
-def sections(path: str) -> Mapping[str, str]:
-    """The sections of a file under files/, by name."""
-    parts = re.split(r"^=== (\S+)\n", (FILES / path).read_text(encoding="utf-8"), flags=re.M)
+def sections(path: Path) -> Mapping[str, str]:
+    """The sections of a template file, by name."""
+    parts = re.split(r"^=== (\S+)\n", path.read_text(encoding="utf-8"), flags=re.M)
     return {parts[i]: parts[i + 1].strip("\n") + "\n" for i in range(1, len(parts), 2)}
 
 
@@ -89,7 +89,7 @@ def parse(text: str) -> Source:
     fixed: list[str] = []
     name, stage, stages = "", OLD, dict[str, list[str]]()
     for line in text.splitlines():
-        mark = line[3:].strip() if line.startswith("#@ ") else ""
+        mark = found[1] if (found := _MARK.match(line)) else ""
         if not mark:
             (stages[stage] if name else fixed).append(line)
         elif mark == "end":
@@ -156,6 +156,9 @@ def sort_imports(text: str) -> str:
     out: list[str] = []
     run: list[str] = []
     for line in (*text.splitlines(), None):
+        if line is not None and run and run[-1].partition("\n")[0].endswith("(") and not run[-1].endswith("\n)"):
+            run[-1] += "\n" + line  # names below each other, slots among them
+            continue
         if line is not None and _IMPORT.match(line):
             run.append(line)
             continue
@@ -168,7 +171,7 @@ def sort_imports(text: str) -> str:
 
 def _sorted_names(line: str) -> str:
     match = _IMPORT.match(line)
-    if match is None or match[1] is None:
+    if match is None or match[1] is None or "\n" in line:
         return line
     names = sorted((n.strip() for n in match[2].split(",")), key=_name_key)
     line = f"from {match[1]} import {', '.join(names)}"

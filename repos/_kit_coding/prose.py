@@ -166,6 +166,8 @@ class Voice:
             return self.say(SAW_DOC, path=path, lines=lines, heads=heads)
         if path.startswith("tests/"):
             tests, classes = facts.tests(text), facts.test_classes(text)
+            if not tests or not classes:
+                return f"`{path}` has {lines} lines and serves the other tests."
             return self.say(
                 SAW_TEST, path=path, lines=lines, n=len(tests), k=len(classes), first=tests[0],
                 last=tests[-1], classes=", ".join(f"`{c}`" for c in classes),

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 
 _DEF = re.compile(r"^( *)(def|class) (\w+)")
 _DOC = re.compile(r'^ +"""(.+?)(?:"""|$)')
+_TS = re.compile(r'^(?:export |import .* from ")', re.M)
+_TS_DEF = re.compile(r"^( *)(?:export )?(?:async )?(function|class|const|interface|type) (\w+)")
+_TS_DOC = re.compile(r"^ *(?:/\*\*|\*) ?(.+?)(?: \*/)?$")
+_TS_TEST = re.compile(r'^test\("([^"]+)"', re.M)
 _CONST = re.compile(r"^([A-Z][A-Z_]+)(?:: [^=]+)? = (\S.*)$")
 
 
@@ -25,12 +29,25 @@ class Def:
 @functools.lru_cache(maxsize=512)
 def outline(text: str) -> tuple[Def, ...]:
     lines = text.splitlines()
+    if _TS.search(text):
+        return _outline_ts(lines)
     starts = [(i, m) for i, line in enumerate(lines) if (m := _DEF.match(line))]
     found = []
     for number, (i, match) in enumerate(starts):
         doc = next((d[1] for d in map(_DOC.match, lines[i + 1 : i + 4]) if d), "")
         end = starts[number + 1][0] if number + 1 < len(starts) else len(lines)
         found.append(Def(match[3], i + 1, match[2] == "class", _first_sentence(doc), end - i))
+    return tuple(found)
+
+
+def _outline_ts(lines: list[str]) -> tuple[Def, ...]:
+    """The same of TypeScript, whose comments stand above; constants only at the top level."""
+    starts = [(i, m) for i, line in enumerate(lines) if (m := _TS_DEF.match(line)) and not (m[1] and m[2] == "const")]
+    found = []
+    for number, (i, match) in enumerate(starts):
+        above = _TS_DOC.match(lines[i - 1]) if i else None
+        end = starts[number + 1][0] if number + 1 < len(starts) else len(lines)
+        found.append(Def(match[3], i + 1, match[2] == "class", _first_sentence(above[1]) if above else "", end - i))
     return tuple(found)
 
 
@@ -44,6 +61,8 @@ def constants(text: str) -> list[tuple[str, str, int]]:
 
 
 def tests(text: str) -> list[str]:
+    if _TS.search(text):
+        return _TS_TEST.findall(text)
     return [d.name for d in outline(text) if d.name.startswith("test_")]
 
 

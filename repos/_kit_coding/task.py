@@ -1,0 +1,97 @@
+"""From a drawn piece of work and the agent's walk to a Task, and the broken solutions that its check must refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from simulator.core.task import Style, Task
+
+from . import check, history
+from .package import Item, World, is_test, staged
+from .render import OLD, SLIP
+from .walk import Walk
+
+Variant = tuple[str, Mapping[str, bytes | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a seed and a size ask for. red: tests of what is asked for are there, and fail. extra: files of the last
+    commit. prompt: the request."""
+
+    template: str
+    seed: int
+    size: str
+    world: World
+    items: tuple[Item, ...]
+    prompt: str
+    red: bool = False
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def brief(self) -> bool:
+        return self.size == "small"
+
+    def head(self) -> dict[str, str]:
+        return history.head(self.world, self.items, red=self.red, extra=dict(self.extra))
+
+    def walk(self, style: Style) -> Walk:
+        """At the start of the work."""
+        rng = Random(f"{self.template} walk {self.seed} {self.size}")
+        return Walk(self.world, self.head(), self.items, rng, style, red=self.red)
+
+
+def pick(world: World, seed: int, size: str, counts: Mapping[str, tuple[int, int]], keys: Sequence[str] = ()) -> list[Item]:
+    """Items of a task in a drawn order; counts: size -> from and to how many. keys: among which, all by default."""
+    rng = Random(f"{world.repo} items {seed} {size}")
+    known = sorted(keys or world.items)
+    return [world.items[k] for k in rng.sample(known, min(len(known), rng.randint(*counts[size])))]
+
+
+def assemble(job: Job, walk: Walk) -> Task:
+    """The task, after its way was walked to the end."""
+    return Task(
+        template=job.template,
+        kind="coding",
+        size=job.size,
+        seed=job.seed,
+        name=job.world.repo,
+        prompt=job.prompt,
+        history=history.commits(job.world, job.items, red=job.red, extra=dict(job.extra)),
+        steps=tuple(walk.steps),
+        check=check.check(job.world, job.items, job.head(), walk.files),
+    )
+
+
+def broken(job: Job) -> tuple[Variant, ...]:
+    """Each laid over the finished workspace: a point left out, its first wrong try, and tests bent instead of code."""
+    world, out = job.world, []
+    for item in job.items:
+        missing = {p: _bytes(world.text(p, staged(world, [item.key], OLD))) for p in item.code}
+        out.append((f"{item.title}: left out", missing))
+        if slips := world.slips(item):
+            wrong = {p: _bytes(world.text(p, staged(world, [item.key], SLIP))) for p in slips}
+            out.append((f"{item.title}: the first try", wrong))
+    item = job.items[0]
+    final = world.files(staged(world, (), OLD))
+    bent = {p: _skipped(p, final[p]).encode() for p in item.tests if p in final}
+    missing = {p: _bytes(world.text(p, staged(world, [item.key], OLD))) for p in item.code}
+    out.append((f"{item.title}: left out, and its tests skipped", missing | bent))
+    kept = check.kept(job.head(), final)
+    path = sorted(kept)[0]
+    out.append((f"all done, but the cases that came with {path} skipped", {path: _skipped(path, final[path]).encode()}))
+    return tuple(out)
+
+
+def _bytes(text: str) -> bytes | None:
+    return text.encode() or None
+
+
+def _skipped(path: str, text: str) -> str:
+    assert is_test(path)
+    if path.endswith(".py"):
+        return re.sub(r"^    def test_", '    @unittest.skip("flaky")\n    def test_', text, flags=re.M)
+    return re.sub(r"^test\(", "test.skip(", text, flags=re.M)

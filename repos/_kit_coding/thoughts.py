@@ -1,0 +1,85 @@
+"""Considerations that fit any piece of work, filled with the title, a file and the package at hand."""
+
+from __future__ import annotations
+
+GENERAL = (
+    "For {title} I want one explanation that covers every line of the report, not a patch for each symptom.",
+    "What callers of `{path}` rely on is its return values and its errors, so both have to stay as they are elsewhere.",
+    "The smaller the difference in `{path}`, the easier somebody can judge it next month.",
+    "I do not want to fix {title} in the caller when the rule belongs into `{path}`.",
+    "If the change to `{path}` makes another test fail, that test is right until proven otherwise.",
+    "Before {title} is called done, a test has to exist that fails without the change.",
+    "It is worth asking why nobody noticed: the inputs in the tests of `{path}` are all friendly ones.",
+    "There may be a second place that does the same as `{path}`; a rule that exists twice is wrong once.",
+    "I read the docstrings in `{path}` as promises and compare each one with what the lines below it do.",
+    "Formatting and renaming in `{path}` stay out of this, they would bury the real difference.",
+    "The border cases of {title} are the interesting ones: empty, one, equal, and the last.",
+    "A good name in `{path}` is worth more than a comment, so I follow the names that are there.",
+    "Whatever is raised from `{path}` has to say which input was wrong, as the other errors of {pkg} do.",
+    "I keep the order of checks in `{path}`, because users see the first message only.",
+    "There is no need for a new dependency for {title}; the standard library has all of it.",
+    "Should {title} turn out larger than described, I say so at the end instead of widening it quietly.",
+    "`{path}` is imported in several places, which the search will show before I change a signature.",
+    "The types in `{path}` are narrow on purpose; the change should not widen them.",
+    "I would rather delete a condition in `{path}` than add a second one beside it.",
+    "The report about {title} describes what was seen, not the cause, and the two may lie in different files.",
+    "For {title} the document is the judge where code and tests disagree.",
+    "State that is kept between calls in `{path}` is small, so wrong answers have to come from the input or the rule.",
+    "One thing at a time: first see {title} with my own eyes, then change, then see it gone.",
+    "Anything that I learn about `{path}` and that is not part of {title} goes into the summary, not into the diff.",
+    "The tests of {pkg} run in moments, so I can afford to run them after each step of {title}.",
+    "I expect the change for {title} to be a dozen lines; if it grows past that, the idea is wrong.",
+    "Data that comes from outside reaches `{path}` unfiltered, so its edges deserve a test each.",
+    "Where `{path}` has two ways to the same result, they must agree after {title} as well.",
+    "The examples in docs/ are written by hand, so after {title} I check that they are still true.",
+    "It helps to write down what must not change for {title}: names, order of results, and texts of errors.",
+)
+OPENING = (
+    "I go through the points in the given order and prove each before I turn to the next.",
+    "Since others import {pkg}, I stay with changes that can be reviewed on their own.",
+    "First a picture of {repo}: what is shared, what stands alone, and where the tests are.",
+    "How {pkg} reports errors matters for all of this, so I keep an eye on it while I read.",
+    "I take the documents as what was agreed, and the code as what became of it.",
+    "Nothing has to be installed here, which makes it cheap to try things out.",
+    "The changelog is best kept while I work and not from memory at the end.",
+    "The points may be connected, because they touch files that lean on the same helpers.",
+)
+CLOSING = (
+    "Each point of the request has a test now that fails on the code as I found it.",
+    "I hold the request against what changed once more, point by point.",
+    "No test that was there had to give way for this, which is how it should be.",
+    "The public names of {pkg} are all still there.",
+    "What is left is to see {repo} work as a whole and not file by file.",
+    "A reviewer who dislikes one point can take it out on its own.",
+    "If something was overlooked in {repo}, the complete run is where it would show.",
+    "Version numbers are for the maintainers of {repo}; I left them alone.",
+    "No stray file of mine should be left in {repo}, so I look at the status as well.",
+    "The documents and the code of {pkg} tell the same story again.",
+)
+LOOK = (
+    "Before I go on I want to know what surrounds this, since a rule may live next door.",
+    "A glance at the neighbourhood costs little and has saved me from wrong fixes before.",
+    "One more look round before the next change, so that I do not rely on guesses.",
+    "I would like to rule out that another part of {pkg} depends on the present behaviour.",
+    "The next step will be easier with this in front of me.",
+    "To judge how far {title} reaches, I follow the trail a little further.",
+    "This belongs to the same corner of {pkg}, and I have not seen it yet.",
+    "A second source for the same rule is worth having before I trust the first.",
+    "I have assumed something about this part so far; time to check.",
+    "While that is fresh, I also look at its neighbour.",
+)
+HISTORY = (
+    "How did `{path}` come to be as it is? Its log should tell.",
+    "The history of `{path}` may hold the reason for this.",
+    "Who changed `{path}` last, and why, is worth a look.",
+    "I look up the recent changes to `{path}` before I judge it.",
+    "A look at what `{path}` was like before helps to see what was meant.",
+    "The commits to `{path}` show which lines are old and which are recent.",
+)
+SAW_HISTORY = (
+    "The log of `{path}` is short and explains its shape.",
+    "So that is how `{path}` grew; nothing in it argues against the change.",
+    "The commits to `{path}` are small and say what they were for.",
+    "`{path}` was changed with care; the messages match the lines.",
+    "Nothing in the history of `{path}` asks for the odd behaviour.",
+)
