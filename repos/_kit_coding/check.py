@@ -38,11 +38,11 @@ def kept_of(path, text):
     return {name: hashlib.sha1("\\n".join(lines[a:b]).encode()).hexdigest()[:12] for name, (a, b) in spans.items()}
 '''
 
-_PYTHON = '''
+_PYTHON = """
 import ast, contextlib, hashlib, io, json, os, re, sys, traceback
-'''
+"""
 
-_KEPT = '''
+_KEPT = """
 truth = json.load(sys.stdin)
 wrong = []
 for path, kept in truth["kept"].items():
@@ -55,9 +55,9 @@ for path, kept in truth["kept"].items():
     for name, digest in kept.items():
         if found.get(name) != digest:
             wrong.append(path + ": `" + name + "` was changed or removed")
-'''
+"""
 
-_RUN_PYTHON = '''
+_RUN_PYTHON = """
 sys.path.insert(0, ".")
 sys.dont_write_bytecode = True
 for case in truth["cases"]:
@@ -67,9 +67,9 @@ for case in truth["cases"]:
     except BaseException as error:
         why = traceback.format_exception_only(error)[-1].strip()
         wrong.append(case["title"] + ": " + why)
-'''
+"""
 
-_RUN_NODE = '''
+_RUN_NODE = """
 import subprocess, tempfile
 head = 'import * as lib from "file://' + os.getcwd() + '/src/index.ts";\\nimport assert from "node:assert/strict";\\n'
 body = "".join(
@@ -91,12 +91,12 @@ with tempfile.TemporaryDirectory() as folder:
         wrong += [line for line in said if line != "through"]
     except (OSError, subprocess.TimeoutExpired) as error:
         wrong.append("node: " + type(error).__name__)
-'''
+"""
 
-_END = '''
+_END = """
 print("\\n".join(wrong))
 sys.exit(1 if wrong else 0)
-'''
+"""
 
 
 def kept_of(path: str, text: str) -> dict[str, str]:

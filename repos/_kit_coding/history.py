@@ -1,4 +1,4 @@
-"""How a package came to be: twenty and more commits by a few people, the last of which left the work that is asked for."""
+"""How a package came to be: twenty and more commits by a few people; the last ones left what is asked for."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ def commits(
     return _stamped(world, batches, rng)
 
 
-def head(world: World, asked: Sequence[Item], *, red: bool = False, extra: dict[str, str] | None = None) -> dict[str, str]:
+def head(
+    world: World, asked: Sequence[Item], *, red: bool = False, extra: dict[str, str] | None = None
+) -> dict[str, str]:
     """path -> text at HEAD."""
     files: dict[str, str] = {}
     for commit in commits(world, asked, red=red, extra=extra):
@@ -82,9 +84,7 @@ def head(world: World, asked: Sequence[Item], *, red: bool = False, extra: dict[
     return files
 
 
-def _stamped(
-    world: World, batches: Sequence[tuple[str, dict[str, str | None]]], rng: Random
-) -> tuple[Commit, ...]:
+def _stamped(world: World, batches: Sequence[tuple[str, dict[str, str | None]]], rng: Random) -> tuple[Commit, ...]:
     authors = words.people(rng, rng.randint(3, 5))
     when = 1_660_000_000 + rng.randrange(0, 80_000_000)
     out = []
@@ -92,5 +92,6 @@ def _stamped(
         when += rng.randrange(5_400, 800_000)
         author = rng.choice(authors)
         email = f"{author.split()[0].lower()}@{world.repo}.example"
-        out.append(Commit(message, author, email, when, {p: None if t is None else t.encode() for p, t in files.items()}))
+        made = {path: None if text is None else text.encode() for path, text in files.items()}
+        out.append(Commit(message, author, email, when, made))
     return tuple(out)

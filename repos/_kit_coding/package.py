@@ -122,7 +122,9 @@ def build(package: str, seed: int, version: str = "0.4.0") -> World:
 def _scope(repo: str, package: str, trade: words.Trade, version: str, rng: Random) -> dict[str, str]:
     """What every package may use: nouns of a trade, people, places, codes."""
     scope = {"repo": repo, "pkg": package, "trade": trade.name, "about": trade.about, "version": version}
-    nouns = zip(("item", "place", "party", "order"), (trade.items, trade.places, trade.parties, trade.orders), strict=True)
+    nouns = zip(
+        ("item", "place", "party", "order"), (trade.items, trade.places, trade.parties, trade.orders), strict=True
+    )
     for role, options in nouns:
         one, two = rng.sample(options, 2)
         scope |= {role: one, words.plural(role): words.plural(one), f"{role}2": two, f"{role.title()}": one.title()}
@@ -130,7 +132,9 @@ def _scope(repo: str, package: str, trade: words.Trade, version: str, rng: Rando
         ("a", words.codes(rng, 6, scope["item"])), ("p", words.people(rng, 5)), ("l", words.spots(rng, 5)),
     ):  # fmt: skip
         scope |= {f"{key}{i}": v for i, v in enumerate(values, start=1)}
-    return scope | {f"n{i}": str(rng.randint(low, high)) for i, (low, high) in enumerate(((2, 9), (11, 39), (41, 97)), 1)}
+    return scope | {
+        f"n{i}": str(rng.randint(low, high)) for i, (low, high) in enumerate(((2, 9), (11, 39), (41, 97)), 1)
+    }
 
 
 def _item(told: Path, names: Mapping[str, str], sources: Mapping[str, Source], rng: Random) -> Item:

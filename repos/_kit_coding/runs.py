@@ -28,7 +28,10 @@ def of(world: World, path: str, group: str = "") -> list[str]:
     """Commands for one test file, or for one group of cases in it: a class (Python) or words of their names."""
     if world.script:
         if group:
-            return [f"{NODE} --test-name-pattern='{group}' {path}", f"VERBOSE=1 {NODE} --test-name-pattern='{group}' {path}"]
+            return [
+                f"{NODE} --test-name-pattern='{group}' {path}",
+                f"VERBOSE=1 {NODE} --test-name-pattern='{group}' {path}",
+            ]
         return [f"{NODE} {path}", f"VERBOSE=1 {NODE} {path}", f"{NODE} ./{path}"]
     dotted = path.removesuffix(".py").replace("/", ".")
     if group:

@@ -14,6 +14,9 @@ from .package import Item, World, is_test, staged
 from .render import OLD, SLIP
 from .walk import Walk
 
+#: replies that a path has, about. Results are shorter where edits are not echoed, so the window takes more of them
+TURNS = {"small": (15, 19), "medium": (42, 51), "long": (108, 122)}
+UNECHOED_MORE = 22
 Variant = tuple[str, Mapping[str, bytes | None]]
 
 
@@ -43,8 +46,15 @@ class Job:
         rng = Random(f"{self.template} walk {self.seed} {self.size}")
         return Walk(self.world, self.head(), self.items, rng, style, red=self.red)
 
+    def turns(self, walk: Walk) -> int:
+        """How many replies to aim at."""
+        more = UNECHOED_MORE if self.size == "long" and not walk.echoes else 0
+        return walk.rng.randint(*TURNS[self.size]) + more
 
-def pick(world: World, seed: int, size: str, counts: Mapping[str, tuple[int, int]], keys: Sequence[str] = ()) -> list[Item]:
+
+def pick(
+    world: World, seed: int, size: str, counts: Mapping[str, tuple[int, int]], keys: Sequence[str] = ()
+) -> list[Item]:
     """Items of a task in a drawn order; counts: size -> from and to how many. keys: among which, all by default."""
     rng = Random(f"{world.repo} items {seed} {size}")
     known = sorted(keys or world.items)

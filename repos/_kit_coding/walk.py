@@ -23,7 +23,14 @@ class Walk:
     on, None at the start and the end."""
 
     def __init__(
-        self, world: World, files: dict[str, str], asked: Sequence[Item], rng: Random, style: Style, *, red: bool = False
+        self,
+        world: World,
+        files: dict[str, str],
+        asked: Sequence[Item],
+        rng: Random,
+        style: Style,
+        *,
+        red: bool = False,
     ) -> None:
         self.world, self.rng, self.style = world, rng, style
         self.files = dict(files)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from random import Random
 
 from .._kit_coding import facts, prose
-from .history import version_of
 from .._kit_coding.render import NEW, SLIP
+from .history import version_of
 from .walk import Walk
 from .world import Part
 

@@ -20,8 +20,8 @@ from simulator.core.action import (
 from simulator.core.task import Style
 
 from .._kit_coding import facts, prose
-from . import thoughts
 from .._kit_coding.render import edit_blocks
+from . import thoughts
 from .world import Part, World
 
 _NUMBER_WIDTH = 8  # characters that a numbered line adds at most

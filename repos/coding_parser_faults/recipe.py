@@ -24,7 +24,7 @@ def make(seed: int, size: str, style: Style) -> Task:
     """The task of a seed: one fault (small), two or three, or six and more in a file of reports (long)."""
     job = drawn(seed, size)
     walk, world = job.walk(style), job.world
-    turns = walk.rng.randint(*{"small": (15, 19), "medium": (41, 50), "long": (108, 122) if style.echo_after_edit else (128, 142)}[size])
+    turns = job.turns(walk)
     walk.plan("Look round and run the suite", *[i.title for i in job.items], "Changelog and final run")
     first = f"This is about {job.items[0].title}" + (f" and {len(job.items) - 1} more." if len(job.items) > 1 else ".")
     failing = sum(runs.cases(world.text(p, dict.fromkeys(world.items, "new")), i.lines("group")[0])
@@ -34,7 +34,9 @@ def make(seed: int, size: str, style: Style) -> Task:
     walk.done("Look round and run the suite")
     work.through(walk, job.items, turns, brief=job.brief, share=0.5)
     done = "The fault is" if len(job.items) == 1 else f"All {len(job.items)} faults are"
-    work.finish(walk, job.items, f"{done} mended in {world.repo}; docs/language.md was right each time.", brief=job.brief)
+    work.finish(
+        walk, job.items, f"{done} mended in {world.repo}; docs/language.md was right each time.", brief=job.brief
+    )
     return assemble(job, walk)
 
 

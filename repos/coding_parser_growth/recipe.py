@@ -26,7 +26,7 @@ def make(seed: int, size: str, style: Style) -> Task:
     """The task of a seed: one form of two (small), two, or five and more."""
     job = drawn(seed, size)
     walk, world = job.walk(style), job.world
-    turns = walk.rng.randint(*{"small": (17, 20), "medium": (43, 52), "long": (110, 122) if style.echo_after_edit else (130, 146)}[size])
+    turns = job.turns(walk)
     walk.plan("Read the proposal and the package", *[i.title for i in job.items], "Changelog and final run")
     first = f"A proposal for {world.repo} is to be carried out: {', '.join(i.title for i in job.items)}."
     reads = [PROPOSAL] if job.brief else [PROPOSAL, "docs/language.md", f"{world.package}/{world.names['m_tree']}.py"]
@@ -84,6 +84,6 @@ def _prompt(world: World, items: Sequence[Item], rng: Random) -> str:
     return (
         f"{head} It is about {' and '.join(i.title for i in items)}. A new form is complete when it is read, worked "
         f"out, written in normal form, known to the remarks, tested in each of these, and described in "
-        f"docs/language.md. Tests that exist stay as they are and keep passing; no dependencies. A line in CHANGELOG.md "
+        f"docs/language.md. Tests that exist stay as they are and pass; no dependencies. A line in CHANGELOG.md "
         f"for each. The suite runs with `python -m unittest discover -s tests -t .`"
     )
