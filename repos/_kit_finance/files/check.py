@@ -1,0 +1,76 @@
+import json
+import sys
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+truth = json.load(sys.stdin)
+faults = []
+
+
+def number(place, found):
+    try:
+        got = Decimal(str(found))
+    except InvalidOperation:
+        got = Decimal("NaN")
+    if not got.is_finite():
+        faults.append(f"{place} is no number: {found!r}")
+        return None
+    return got
+
+
+def results():
+    path = Path(truth["results"])
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        faults.append(f"{path}: missing")
+        return {}
+    except ValueError as error:
+        faults.append(f"{path}: not JSON ({error})")
+        return {}
+    if not isinstance(data, dict):
+        faults.append(f"{path}: not an object")
+        return {}
+    for extra in sorted(set(data) - set(truth["wanted"])):
+        faults.append(f"{path}: {extra} was not asked for")
+    read = {}
+    for name, wanted in truth["wanted"].items():
+        entry = data.get(name)
+        if not isinstance(entry, dict):
+            faults.append(f"{path}: {name}: missing")
+            continue
+        read[name] = {}
+        for key, (value, tolerance) in wanted.items():
+            place = f"{path}: {name} / {key}"
+            if key not in entry:
+                faults.append(f"{place}: missing")
+                continue
+            got = number(place, entry[key])
+            if got is None:
+                continue
+            read[name][key] = got
+            if abs(got - Decimal(value)) > Decimal(tolerance):
+                faults.append(f"{place} is {entry[key]}, expected {value}")
+    return read
+
+
+found = results()
+for name, given in truth["given"].items():
+    entry = found.get(name, {})
+    if len(entry) == len(truth["wanted"][name]):
+        for fault in identities(given, entry):
+            faults.append(f"{name}: {fault}")
+report = Path(truth["report"])
+text = report.read_text(encoding="utf-8") if report.is_file() else ""
+if not text:
+    faults.append(f"{report}: missing")
+for label, figure in truth["headlines"] if text else ():
+    if figure not in text:
+        faults.append(f"{report}: {label} {figure} not stated")
+for name, digest in truth["untouched"].items():
+    import hashlib
+
+    if not Path(name).is_file() or hashlib.sha256(Path(name).read_bytes()).hexdigest() != digest:
+        faults.append(f"{name}: changed or missing, it was to be left as delivered")
+print("\n".join(faults) or "all figures agree")
+sys.exit(bool(faults))

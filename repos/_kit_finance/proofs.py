@@ -1,0 +1,55 @@
+"""The tests that the agent writes: one method for each rule that a first script missed, with figures agreed from
+outside."""
+
+from __future__ import annotations
+
+from .case import Case, Twist, Unit
+
+_HEAD = '''"""«Figures of $nouns that were agreed|Rules that once were missed|What $control stated, rule by rule»."""
+
+import unittest
+from decimal import Decimal
+
+from $calc.$m_calc import $f_figures, $f_load
+
+
+class $t_class(unittest.TestCase):
+    def $t_check(self, name, **expected):
+        found = $f_figures($f_load(name))
+        for key, $amount in expected.items():
+            with self.subTest(figure=key):
+                self.assertEqual(found[key], Decimal($amount))
+'''
+_TAIL = """
+
+if __name__ == "__main__":
+    unittest.main()
+"""
+
+
+class Proofs:
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        picked = case.w.pick(
+            t_class="AgreedFigures Agreed FiguresByRule RulesMissed Confirmed",
+            t_check="check agrees expect holds confirm",
+        )
+        self.names = case.n | picked | {"nouns": case.nouns, "control": case.control}
+        self.module = f"tests.test_{case.n['module']}"
+        self.path = f"tests/test_{case.n['module']}.py"
+        self.cls = picked["t_class"]
+        self._methods: list[str] = []
+
+    def method(self, twist: Twist) -> str:
+        return f"test_{twist.key}"
+
+    def added(self, unit: Unit, twist: Twist) -> str:
+        """The test module with a method for this rule at its end."""
+        right, n = self.case.right(unit), self.case.n
+        rows = [f'            {n[f"o_{k}"]}="{self.case.text(k, right[k])}",\n' for k in self.case.controls]
+        check = f"        self.{self.names['t_check']}(\n"
+        self._methods.append(
+            f'\n    def {self.method(twist)}(self):\n        """{twist.title[0].upper()}{twist.title[1:]}: '
+            f'{unit.name}."""\n{check}            "{unit.name}",\n{"".join(rows)}        )\n'
+        )
+        return self.case.w.fill(_HEAD, self.names) + "".join(self._methods) + _TAIL
