@@ -25,12 +25,12 @@ def complain(
         said: dict[str, Any] = {"role": "assistant", "content": text or _as_text(calls) or "(nothing)"}
         if native:
             said = {"role": "assistant", "content": text or None, "tool_calls": [_echo(call) for call in calls]}
-        words = _classic(complaint, name, native=chosen.calls == "native")
-        parts = [{"type": "text", "text": part} for part in (words, _environment(last)) if part]
+        told = words(complaint, name, native=chosen.calls == "native")
+        parts = [{"type": "text", "text": part} for part in (told, _environment(last)) if part]
         results = [{"role": "tool", "tool_call_id": c["id"], "content": MISSING} for c in calls] if native else []
         return [orjson.dumps(each) for each in (said, *results, {"role": "user", "content": parts})]
     if complaint == "unknown_tool":
-        result = orjson.dumps({"error": f"NoSuchTool: no tool is called {name}"}).decode()
+        result = orjson.dumps({"error": no_such_tool(name)}).decode()
         answers = [{"role": "tool", "tool_call_id": call["id"], "content": result} for call in calls]
         said = {"role": "assistant", "content": text or None, "tool_calls": [_echo(call) for call in calls]}
         return [orjson.dumps(each) for each in (said, *answers)]
@@ -38,7 +38,8 @@ def complain(
     return [orjson.dumps(each) for each in ({"role": "assistant", "content": text}, wanted)]
 
 
-def _classic(complaint: Complaint, name: str, *, native: bool) -> str:
+def words(complaint: Complaint, name: str, *, native: bool) -> str:
+    """The classic client's, about a call of tool `name`."""
     match complaint:
         case "missing_argument":
             return f"[{name}] was called without a value for a parameter that it needs. Call it again with all of them."
@@ -46,6 +47,11 @@ def _classic(complaint: Complaint, name: str, *, native: bool) -> str:
             return f"[{name}] is not one of the tools. Use only those that the first message describes."
         case _:
             return texts.load("classic/no_tool_native.md" if native else "classic/no_tool.md")
+
+
+def no_such_tool(name: str) -> str:
+    """The sdk client's."""
+    return f"NoSuchTool: no tool is called {name}"
 
 
 def _environment(last: bytes) -> str:

@@ -94,8 +94,40 @@ class Delegate:
     prompts: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """`text` goes in before 1-based `line`; past the last line, at the end."""
+
+    path: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """A live model's call that its client answers with words alone. tool: as the model named it; arguments: as they
+    came; reason: what the client says; mistake: the model's own fault, which clients count."""
+
+    tool: str
+    arguments: str
+    reason: str
+    mistake: bool = True
+
+
 Action = (
-    ListFiles | ReadFile | Search | Definitions | Edit | Write | Command | Complete | Propose | SwitchToAct | Delegate
+    ListFiles
+    | ReadFile
+    | Search
+    | Definitions
+    | Edit
+    | Insert
+    | Write
+    | Command
+    | Complete
+    | Propose
+    | SwitchToAct
+    | Delegate
+    | Declined
 )
 #: look at the workspace and change nothing
 LOOKS = (ListFiles, ReadFile, Search, Definitions)

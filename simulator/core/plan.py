@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from simulator.core.action import Action
+from simulator.core.live import LiveStart
 from simulator.core.task import Check
 
 
@@ -79,7 +80,8 @@ class SessionPlan:
     this turn; None, play to the end. check: what must hold of the workspace after the last turn. tails: when given,
     tails[i] follows heads[i] in place of `tail` (a compaction request has no tools). branches: its sub-agents, in the
     order in which they are sent out. ends: why the client itself ends the session after its last turn ("loop_guard",
-    "no_tool"), so that no solution is there to check; "" where the task is carried through."""
+    "no_tool"), so that no solution is there to check; "" where the task is carried through. live: how a session begins
+    that the model's own replies carry on; it has no turns then, and nothing of it but `live` is sent."""
 
     session: str
     task_template: str
@@ -99,6 +101,7 @@ class SessionPlan:
     tails: tuple[bytes, ...] = ()
     branches: tuple[Branch, ...] = ()
     ends: str = ""
+    live: LiveStart | None = None
 
     @property
     def last_turn(self) -> int:
@@ -127,6 +130,8 @@ class SessionPlan:
         """SHA-256 over everything that decides what is sent and when: every body's parts, pauses, recorded latencies,
         tool calls and what they are expected to give."""
         digest = hashlib.sha256(repr((self.session, self.start_turn, self.cwd, self.ends)).encode())
+        if self.live is not None:
+            digest.update(repr(self.live).encode())
         for blob in (*self.heads, *self.pool, self.tail, *self.tails):
             digest.update(hashlib.sha256(blob).digest())
         for turn in (*self.turns, *(turn for branch in self.branches for turn in branch.turns)):

@@ -96,7 +96,8 @@ class Request:
 class ToolRun:
     """One tool call carried out. t_ready_s: handed to the pool; t_start_s, t_end_s: the work itself; t_release_s: the
     answer given to the session (later than t_end_s when paced). matched: equal to the recorded result after the
-    declared normalisers; difference: the first differing line, shortened, "" when matched."""
+    declared normalisers (in a live session, where nothing is compared, True); difference: the first differing line,
+    shortened, "" when matched."""
 
     session: str
     slot: int
@@ -129,6 +130,8 @@ class Session:
     verified: the task's check passed (of a live session: the model solved it); None when it was not run. check: its
         first complaint, or "".
     failure_class: of a live session that solved nothing, one of FAILURES; else "".
+    diverged_turn: the first turn of a live session whose calls are not the recorded ones; None: all were, or nothing is
+        recorded. recorded_share: of the recorded calls, how many it made as well, wherever; None: nothing is recorded.
     diff_stat: "files +added -removed" of the final workspace diff.
     """
 
@@ -165,6 +168,8 @@ class Session:
     subagent_s: float = 0.0
     t_due_s: float | None = None
     failure_class: str = ""
+    diverged_turn: int | None = None
+    recorded_share: float | None = None
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from simulator.core.action import (
     Action,
     Command,
     Complete,
+    Declined,
     Definitions,
     Delegate,
     Edit,
@@ -23,6 +24,7 @@ from simulator.core.action import (
     FileText,
     Finished,
     Heard,
+    Insert,
     ListFiles,
     Outcome,
     Outline,
@@ -88,12 +90,16 @@ class Toolbox:
                     return self._definitions(action.path)
                 case Edit():
                     return self._edit(action)
+                case Insert():
+                    return self._insert(action)
                 case Write():
                     return self._write(action)
                 case Command():
                     return self._command(action)
                 case Propose():
                     return Heard(action.answer)
+                case Declined():
+                    return Refused(action.reason)
                 case Complete() | SwitchToAct() | Delegate():
                     return Finished()  # nothing of it happens in the workspace
         except _NotDone as refusal:
@@ -202,6 +208,14 @@ class Toolbox:
         if isinstance(after, FailedBlock):
             return EditFailed(inside, after.index, before)
         return self._save(inside, before, after, encoding, created)
+
+    def _insert(self, action: Insert) -> Outcome:
+        inside = self._inside(action.path)
+        before, encoding = self._text(action.path)
+        lines = [line + "\n" for line in before.removesuffix("\n").split("\n")] if before else []
+        at = min(max(action.line, 1) - 1, len(lines))
+        text = action.text if not action.text or action.text.endswith("\n") else action.text + "\n"
+        return self._save(inside, before, "".join([*lines[:at], text, *lines[at:]]), encoding, created=False)
 
     def _write(self, action: Write) -> Outcome:
         inside = self._inside(action.path)

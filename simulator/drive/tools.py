@@ -11,9 +11,11 @@ from simulator.core.action import (
     Action,
     Command,
     Complete,
+    Declined,
     Definitions,
     Delegate,
     Edit,
+    Insert,
     ListFiles,
     Propose,
     ReadFile,
@@ -83,7 +85,7 @@ def tool_name(action: Action) -> str:
             return "search"
         case Definitions():
             return "definitions"
-        case Edit():
+        case Edit() | Insert():
             return "edit"
         case Write():
             return "write"
@@ -97,7 +99,9 @@ def tool_name(action: Action) -> str:
             return "switch"
         case Delegate():
             return "delegate"
+        case Declined():
+            return "declined"
 
 
 def edits(action: Action) -> bool:
-    return isinstance(action, Edit | Write)
+    return isinstance(action, Edit | Insert | Write)

@@ -9,9 +9,11 @@ from simulator.core.action import (
     Action,
     Command,
     Complete,
+    Declined,
     Definitions,
     Delegate,
     Edit,
+    Insert,
     ListFiles,
     Propose,
     ReadFile,
@@ -58,6 +60,10 @@ def call(action: Action) -> tuple[str, dict[str, Any]]:
             return "plan_mode_respond", {"response": plan}
         case Delegate(prompts):
             return "use_subagents", {f"prompt_{no}": prompt for no, prompt in enumerate(prompts, 1)}
+        case Declined(tool):
+            return tool, {}
+        case Insert():
+            raise UsageError("the classic client has no tool that inserts at a line; use replace_in_file")
         case SwitchToAct():
             raise UsageError("the classic client has no tool that leaves plan mode: its user does that")
 
@@ -95,7 +101,7 @@ def label(action: Action) -> str:
             return f"{name} for '{regex}'" + (f" in '{pattern}'" if pattern else "")
         case Command(command):
             return f"{name} for '{command}'"
-        case Complete() | Propose() | Delegate():
+        case Complete() | Propose() | Delegate() | Declined():
             return name
         case _:
             return f"{name} for '{params['path']}'"

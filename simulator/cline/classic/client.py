@@ -20,7 +20,7 @@ from simulator.cline.profiles import Profile
 from simulator.cline.results import advance, render_result
 from simulator.cline.setup import Draft, Reply, Setup
 from simulator.cline.state import ResultState
-from simulator.core.action import Action, Command, Complete, Edited, FileText, Outcome, Propose, Ran, Step
+from simulator.core.action import Action, Command, Complete, Declined, Edited, FileText, Outcome, Propose, Ran, Step
 from simulator.errors import UsageError
 
 CACHE_BLOCK_TOK = 16
@@ -75,14 +75,17 @@ class Classic:
         output = self.pool.generated_tok(index)
         output += self.pool.count(step.reasoning) if step.reasoning else 0
         stop = output - pool.END_TOK if step.unread else None
-        self._requests += 1
-        if step.progress:
-            self._progress, self._updated_at = step.progress, self._requests
         # a closed stream has no usage chunk, and the client then counts nothing
         used = 0 if step.unread else sent.prompt_tok + output
         self._used_tok = used + (self._cached_tok(sent) if used and self.setup.cached_double_count else 0)
-        self._step, self._last = step, sent
+        self._heard(step, sent)
         return Reply(output + (self.pool.count(step.unread) if step.unread else 0), stop)
+
+    def _heard(self, step: Step, sent: Draft) -> None:
+        self._requests += 1
+        if step.progress:
+            self._progress, self._updated_at = step.progress, self._requests
+        self._step, self._last = step, sent
 
     def _xml(self, step: Step) -> tuple[int, str]:
         xml = [calls.as_xml(a, step.progress) for a in step.actions]
@@ -145,8 +148,9 @@ class Classic:
         self._history.add(Said((*missing, self.pool.parts("user", whole)), tuple(whole), files))
 
     def _watched(self, actions: tuple[Action, ...]) -> list[str]:
-        """A warning after too many identical calls; after too many replies without a call the client stops."""
-        self._without_tool = 0 if actions else self._without_tool + 1
+        """A warning after too many identical calls; after too many replies without a sound call the client stops."""
+        mistaken = all(isinstance(action, Declined) and action.mistake for action in actions)
+        self._without_tool = self._without_tool + 1 if mistaken else 0
         if self._without_tool >= guard.NO_TOOL_LIMIT:
             self.ended = "no_tool"
         for action in actions:

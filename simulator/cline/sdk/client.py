@@ -20,9 +20,11 @@ from simulator.cline.setup import Cut, Draft, Mode, Reply, Setup
 from simulator.cline.state import ResultState
 from simulator.core.action import Action, FileText, Heard, Outcome, ReadFile, Step, SwitchToAct
 
+SUMMARY = "Context summary:\n\n"
+
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class Said:
     """A message of the history. text: as the compaction request shows it. step: an assistant's. read: the path and
     lines that a tool message holds, None otherwise; call_id and content are set with it. stale: may be replaced."""
 
@@ -97,7 +99,7 @@ class Sdk:
         lines = [f"[Assistant]\n{content}"] if content else []
         lines += [f"[Tool call] {n} {a}" for _, n, a in flat]
         index = self.pool.add(message)
-        self._said.append(_Said(index, "\n".join(lines), step))
+        self._said.append(Said(index, "\n".join(lines), step))
         self._step = step
         hidden = step.reasoning and not self.profile.sends_reasoning
         return Reply(self.pool.generated_tok(index) + (self.pool.count(step.reasoning) if hidden else 0))
@@ -128,9 +130,9 @@ class Sdk:
         elif level == "soft":
             self._said.append(self._user(guard.notice("sdk", self._called, self._guard.times)))
 
-    def _user(self, text: str) -> _Said:
+    def _user(self, text: str) -> Said:
         """A user's message; only a compaction request shows the tag with the mode."""
-        return _Said(self.pool.text("user", text), f'[User]\n<user_input mode="{self._mode}">{text}</user_input>')
+        return Said(self.pool.text("user", text), f'[User]\n<user_input mode="{self._mode}">{text}</user_input>')
 
     def _system_message(self) -> int:
         sections = self.profile.plan_sections if self._mode == "plan" else ()
@@ -140,7 +142,7 @@ class Sdk:
 
     def _hear(self, call_id: str, action: Action, outcome: Outcome, content: str) -> None:
         """Appends a tool message; earlier reads of what it shows become stale."""
-        said = _Said(self._tool_message(call_id, content), f"[Tool result]\n{content}")
+        said = Said(self._tool_message(call_id, content), f"[Tool result]\n{content}")
         if isinstance(action, ReadFile) and isinstance(outcome, FileText):
             span = (action.start_line, action.end_line)
             for at, old in enumerate(self._said):
@@ -177,7 +179,7 @@ class Sdk:
             return False
         for k, text in short.items():
             index = self._tool_message(self._said[k].call_id, text)
-            self._said[k] = _Said(index, f"[Tool result]\n{text}")
+            self._said[k] = Said(index, f"[Tool result]\n{text}")
         return True
 
     def _split(self, keep_tok: int) -> int:
@@ -190,12 +192,7 @@ class Sdk:
         at = self._split(window.KEEP_TOK)
         if not any(s.step for s in self._said[:at]):
             return None
-        history = "\n\n".join(s.text for s in self._said[:at])
-        ask = texts.fill(texts.load("sdk/compaction_user.md"), {"history": history})
-        view = (
-            self.pool.text("system", texts.load("sdk/compaction_system.md")),
-            self.pool.text("user", ask),
-        )
+        view = self._summary_view(at)
         prompt_tok = self.pool.prompt_tok(view)
         if prompt_tok + window.REPLY_TOK > self.setup.context_window_tok:
             self._cut_to_notice(window.KEEP_TOK)
@@ -203,8 +200,14 @@ class Sdk:
         steps = [*self._given_up, *(s.step for s in self._said[:at] if s.step)]
         text = window.summary(self.setup.task_prompt, steps)
         output_tok = self.pool.count(text) + pool.END_TOK
-        self._cut_to(at, f"Context summary:\n\n{text}")
+        self._cut_to(at, SUMMARY + text)
         return [Draft("compaction", view, "", 1, prompt_tok, output_tok, window.REPLY_TOK)]
+
+    def _summary_view(self, at: int) -> tuple[int, int]:
+        """The messages that ask for a summary of what is older than message `at`."""
+        history = "\n\n".join(s.text for s in self._said[:at])
+        ask = texts.fill(texts.load("sdk/compaction_user.md"), {"history": history})
+        return self.pool.text("system", texts.load("sdk/compaction_system.md")), self.pool.text("user", ask)
 
     def _cut_to_notice(self, keep_tok: int) -> bool:
         at = self._split(keep_tok)
