@@ -81,7 +81,7 @@ class Ending:
 
 class Conductor:
     """One use, made inside the event loop. keep: workspaces stay, below the run folder. procs: client processes that
-    share the traffic; one is this process itself."""
+    share the traffic; one is this process itself. sandboxed: the sessions' commands run in the sandbox."""
 
     def __init__(
         self,
@@ -92,13 +92,14 @@ class Conductor:
         *,
         keep: bool,
         procs: int = 1,
+        sandboxed: bool = False,
     ) -> None:
         self._scenario, self._target, self._writer = scenario, target, writer
         self._planning = planning
         self.ending = Ending()
         self._clock = RunClock()
         plans = planning.folder.path if planning is not None else None
-        job = Assignment(scenario, target, writer.path, self._clock.origin, plans, keep)
+        job = Assignment(scenario, target, writer.path, self._clock.origin, plans, keep, sandboxed=sandboxed)
         self._crew: Crew = Hand(job, writer) if procs == 1 else Workers(job, procs, writer)
         self._stopping = False
         self._fault: BaseException | None = None

@@ -43,7 +43,7 @@ WARMUP_TOK = (256, 32)
 @dataclass(frozen=True, slots=True)
 class Assignment:
     """What a hand is to do. run: the run folder; origin_s: time.monotonic() at run time 0; plans: the folder of plans,
-    None without agents; keep: workspaces stay, below the run folder."""
+    None without agents; keep: workspaces stay, below the run folder; sandboxed: commands run in the sandbox."""
 
     scenario: Scenario
     target: Target
@@ -52,6 +52,7 @@ class Assignment:
     plans: Path | None
     keep: bool = False
     share: Share = WHOLE
+    sandboxed: bool = False
 
 
 class Folder(Recorder, Protocol):
@@ -100,7 +101,9 @@ class Hand:
         reserve(max(CONNECTIONS_A_SESSION * scenario.sessions, streams(scenario.synthetic)))
         self._helpers = [asyncio.create_task(self._pulse()), asyncio.create_task(self._meter.watch_loop())]
         if self._plans is not None and self._job.share.numbers(self._job.scenario.sessions):
-            self._tools = await HostedTools.start(self._plans, self._job.run, keep=self._job.keep)
+            self._tools = await HostedTools.start(
+                self._plans, self._job.run, keep=self._job.keep, sandboxed=self._job.sandboxed
+            )
             self._helpers.append(asyncio.create_task(self._tools.watch()))
         for helper in self._helpers:
             helper.add_done_callback(self._on_ended)

@@ -10,7 +10,7 @@ from simulator.core.action import Action
 from simulator.core.plan import SessionPlan
 from simulator.core.task import Check
 from simulator.drive.toolhost import ToolHost
-from simulator.drive.tools import Replayed
+from simulator.drive.tools import Done, Replayed
 from simulator.drive.toolserver import PastTurn
 from simulator.drive.workspace import Repository
 from simulator.store.plans import PlanFolder
@@ -18,18 +18,20 @@ from simulator.tasks.recording import EPOCH_S
 
 
 class HostedTools:
-    """`keep`: workspaces stay in the run folder's `workspaces/`; otherwise they go with the tool process."""
+    """`keep`: workspaces stay in the run folder's `workspaces/`; otherwise they go with the tool process. sandboxed:
+    commands and checks run in the sandbox."""
 
-    def __init__(self, host: ToolHost, plans: PlanFolder, folder: Path, *, keep: bool) -> None:
+    def __init__(self, host: ToolHost, plans: PlanFolder, folder: Path, *, keep: bool, sandboxed: bool) -> None:
         self._host, self._plans, self._folder, self._keep = host, plans, folder, keep
+        self._sandboxed = sandboxed
         self._commits: dict[str, int] = {}
 
     @classmethod
-    async def start(cls, plans: PlanFolder, run_folder: Path, *, keep: bool) -> HostedTools:
+    async def start(cls, plans: PlanFolder, run_folder: Path, *, keep: bool, sandboxed: bool = False) -> HostedTools:
         host = await ToolHost.start()
         folder = run_folder / "workspaces" if keep else host.scratch / "work"
         folder.mkdir(exist_ok=True)
-        return cls(host, plans, folder.resolve(), keep=keep)
+        return cls(host, plans, folder.resolve(), keep=keep, sandboxed=sandboxed)
 
     async def setup(self, plan: SessionPlan, earlier: Sequence[Action]) -> None:
         repository = Repository(self._plans.repository(plan.session), self._plans.row(plan.session).head)
@@ -37,11 +39,20 @@ class HostedTools:
         root.parent.mkdir()
         past = [PastTurn(tuple(earlier), "Earlier turns", EPOCH_S)] if earlier else []
         await self._host.setup(
-            plan.session, repository, root, plan.cwd, profile(plan.profile).style.documents, earlier=past
+            plan.session,
+            repository,
+            root,
+            plan.cwd,
+            profile(plan.profile).style.documents,
+            earlier=past,
+            sandboxed=self._sandboxed,
         )
 
     async def replay(self, session: str, action: Action, recorded: str) -> Replayed:
         return await self._host.replay(session, action, recorded)
+
+    async def do(self, session: str, action: Action) -> Done:
+        return await self._host.do(session, action)
 
     async def commit(self, session: str, message: str) -> bool:
         number = self._commits[session] = self._commits.get(session, 0) + 1

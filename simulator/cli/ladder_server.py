@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.cli.arrivals import with_traces
 from simulator.cli.conduct import CLIENT_LOST, ENGINE_GONE, SIGNALS, Conductor, Ending
 from simulator.cli.ladder_job import BEGUN, FAULT, LATE, OVER, PHASE, READY, LifeJob, RunJob
+from simulator.cli.live import sandboxed
 from simulator.cli.procs import choose
 from simulator.cli.report import ENGINE_CHANGED, write_report
 from simulator.cli.run import Options, read_scenario, run_manifest
@@ -164,7 +165,9 @@ class Life:
         writer = RunFolder.create(folder, {**self._manifest(run, scenario, opened), "client": client})
         gc.unfreeze()  # what the last run kept from the collector
         try:
-            conductor = Conductor(scenario, opened.target, planning, writer, keep=False, procs=procs.count)
+            conductor = Conductor(
+                scenario, opened.target, planning, writer, keep=False, procs=procs.count, sandboxed=sandboxed(scenario)
+            )
             ending = await conductor.run()
         except ClientLost:
             _finish(writer, {"stopped": CLIENT_LOST})

@@ -22,7 +22,7 @@ from simulator.drive.workspace import Repository
 from simulator.drive.zygote import ZygoteRunner
 from simulator.errors import SimError
 from simulator.store.plans import PlannedSession, save_session
-from simulator.tasks import catalog, pace
+from simulator.tasks import catalog, live, pace
 from simulator.tasks.mix import SessionSpec
 from simulator.tasks.recording import Terms, record, shown_dir
 from simulator.virtual.children import ignore
@@ -89,8 +89,10 @@ def _planned(spec: SessionSpec) -> PlannedSession:
         root = Path(scratch) / task.name
         repository.checkout(root, spec.session)
         bench = ScratchBench(root, shown_dir(spec, task.name), repository.head, style.documents, _worker.runner)
-        made = record(spec, task, bench, Terms(job.scenario, job.model, tokenizer.count))
-    floor_s = pace.floor_s(made, paced=job.scenario.tools == "paced")
+        plan = live.begin if job.scenario.mode == "live" else record
+        made = plan(spec, task, bench, Terms(job.scenario, job.model, tokenizer.count))
+    paced = job.scenario.tools == "paced"
+    floor_s = live.floor_s(made.live) if made.live is not None else pace.floor_s(made, paced=paced)
     return save_session(job.folder, made, spec.slot, repository.head, floor_s)
 
 

@@ -50,6 +50,7 @@ PLANNERS = (
     "cli/planning.py",
     "core/action.py",
     "core/arrival.py",
+    "core/live.py",
     "core/normalise.py",
     "core/plan.py",
     "core/scenario.py",

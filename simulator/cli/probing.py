@@ -15,6 +15,7 @@ import orjson
 from rich.console import Console
 
 from simulator.cli.conduct import Conductor
+from simulator.cli.live import sandboxed
 from simulator.cli.procs import choose
 from simulator.cli.report import write_report
 from simulator.cli.run import Options, planned, run_manifest
@@ -165,7 +166,9 @@ class Prober:
         client = {"processes": procs.count, "why": procs.why}
         writer = RunFolder.create(path, {**self._manifest(point), "client": client})
         try:
-            conductor = Conductor(scenario, self._target, planning, writer, keep=False, procs=procs.count)
+            conductor = Conductor(
+                scenario, self._target, planning, writer, keep=False, procs=procs.count, sandboxed=sandboxed(scenario)
+            )
             ending = await conductor.run()
             writer.finish(asdict(ending))
         finally:

@@ -19,6 +19,7 @@ import uvloop
 from simulator.cli.arrivals import with_traces
 from simulator.cli.conduct import CLIENT_LOST, ENGINE_GONE, SIGNALS, Conductor, Ending
 from simulator.cli.describe import host, versions
+from simulator.cli.live import replay_only, sandboxed
 from simulator.cli.procs import Procs, choose
 from simulator.cli.report import ENGINE_CHANGED, write_report
 from simulator.cli.same_engine import named
@@ -61,6 +62,7 @@ class Options:
     faults: Path | None = None
     procs: int | None = None
     settings: Path | None = None
+    allow_unsandboxed: bool = False
 
 
 def main(options: Options) -> int:
@@ -68,6 +70,7 @@ def main(options: Options) -> int:
     text = read_scenario(options.scenario)
     scenario = with_traces(parse(text, str(options.scenario), options.overrides), options.scenario)
     scenario = with_options(scenario, options)
+    inside = sandboxed(scenario, allow_unsandboxed=options.allow_unsandboxed)
     own_engine = options.endpoint is None and (scenario.endpoint is None or options.engine is not None)
     procs = choose(scenario, options.procs, embedded=own_engine)
     out = options.out or fresh_folder(scenario.name)
@@ -81,7 +84,7 @@ def main(options: Options) -> int:
     try:
         if options.virtual is not None:
             return _simulated(options, options.virtual, scenario, text, out)
-        return uvloop.run(_run(options, scenario, text, out, procs))
+        return uvloop.run(_run(options, scenario, text, out, procs, inside=inside))
     finally:
         with suppress(OSError):
             out.rmdir()  # only when nothing was written
@@ -96,10 +99,10 @@ def _simulated(options: Options, virtual: Virtual, scenario: Scenario, text: str
     )  # fmt: skip
 
 
-async def _run(options: Options, scenario: Scenario, text: str, out: Path, procs: Procs) -> int:
+async def _run(options: Options, scenario: Scenario, text: str, out: Path, procs: Procs, *, inside: bool) -> int:
     log = out / ENGINE_LOG
     try:
-        opened, ending = await _measure(options, scenario, text, out, log, procs)
+        opened, ending = await _measure(options, scenario, text, out, log, procs, inside=inside)
     except ClientLost:
         with suppress(SimError, OSError):  # what comes first is what is told
             write_report(out, show=False)
@@ -120,7 +123,7 @@ async def _run(options: Options, scenario: Scenario, text: str, out: Path, procs
 
 
 async def _measure(
-    options: Options, scenario: Scenario, text: str, out: Path, log: Path, procs: Procs
+    options: Options, scenario: Scenario, text: str, out: Path, log: Path, procs: Procs, *, inside: bool
 ) -> tuple[Opened, Ending]:
     asked = options.endpoint, options.model, options.engine
     async with open_target(scenario, *asked, log, options.faults, options.settings) as opened:
@@ -130,7 +133,9 @@ async def _measure(
         try:
             client = {"processes": procs.count, "why": procs.why}
             writer = RunFolder.create(out, {**run_manifest(options, scenario, text, target), "client": client})
-            conductor = Conductor(scenario, target, planning, writer, keep=options.keep, procs=procs.count)
+            conductor = Conductor(
+                scenario, target, planning, writer, keep=options.keep, procs=procs.count, sandboxed=inside
+            )
             try:
                 async with Screen(out, plain=options.plain, stopping=lambda: bool(conductor.ending.stopped)):
                     ending = await conductor.run()
@@ -175,6 +180,8 @@ def _meant(path: Path) -> str:
 def with_options(scenario: Scenario, options: Options) -> Scenario:
     if options.faults is not None and options.virtual is not None:
         raise UsageError("--faults needs an engine that answers requests; leave out --virtual")
+    if options.virtual is not None:
+        replay_only(scenario, "--virtual")
     if options.endpoint is not None and not options.endpoint.strip():
         raise UsageError("--endpoint is empty; leave it out for the embedded engine")
     if options.virtual is not None and options.endpoint is not None:
@@ -252,6 +259,7 @@ def run_manifest(options: Options, scenario: Scenario, text: str, target: Target
         "seed": scenario.seed,
         "label": options.label,
         "mode": scenario.mode,
+        **({"sandboxed": not options.allow_unsandboxed} if scenario.mode == "live" else {}),
         "plan_hash": "",
         "tokenizer": TOKENIZER,
         "slo": scenario.slo.model_dump(exclude_none=True),

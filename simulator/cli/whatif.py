@@ -11,6 +11,7 @@ from concurrent.futures import Future, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
+from simulator.cli.live import replay_only
 from simulator.cli.screen import PlanningScreen, whole_lines
 from simulator.cli.scripts import planned, scripts
 from simulator.cli.workers import pool
@@ -79,6 +80,7 @@ def main(question: Question, text: str) -> int:
 
 def _scenario(question: Question, text: str) -> Scenario:
     scenario = parse(text, str(question.scenario), question.overrides)
+    replay_only(scenario, "`sim whatif`")
     if not scenario.sessions:
         raise UsageError(f"{question.scenario} has no agents to ask about: its `sessions` is 0")
     if question.slo is None:

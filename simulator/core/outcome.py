@@ -19,7 +19,8 @@ DEFECTS = (
     "unknown_tool",  # a call of a tool that the request did not offer
     "call_in_text",  # a tool call left in the text by the server's parser
 )
-_CALL_MARKS = ("<tool_call>", "<function=", "<|tool_call", "[TOOL_CALLS]")
+#: of a call that a server's parser left in the text
+CALL_MARKS = ("<tool_call>", "<function=", "<|tool_call", "[TOOL_CALLS]")
 
 _OVERFLOW = re.compile(
     r"maximum context length|context_length_exceeded|longer than the maximum model length|max_model_len|"
@@ -93,7 +94,7 @@ def defect(reading: Reading, expected: Expected) -> str:
         return "reasoning_only"
     if reading.finish == "length" and not reading.tool_calls:
         return "length"
-    if not reading.tool_calls and any(mark in reading.text for mark in _CALL_MARKS):
+    if not reading.tool_calls and any(mark in reading.text for mark in CALL_MARKS):
         return "call_in_text"
     return ""
 

@@ -137,6 +137,20 @@ class Output(_Block):
     forced: bool = True
 
 
+class Live(_Block):
+    """With `mode: live`, what ends a session that does not end by itself: replies, seconds, tokens generated. A
+    sub-agent has the same number of replies. max_reply_tok: sent as the limit of each reply; None, none is sent."""
+
+    max_turns: Annotated[int, Field(gt=0, le=10_000)] = 100
+    max_session_s: Positive = 1800.0
+    max_output_tok: Annotated[int, Field(gt=0)] = 200_000
+    max_reply_tok: Annotated[int, Field(gt=0)] | None = None
+
+
+#: what a live session needs where a replay has something else by default
+LIVE_DEFAULTS = {"start": "beginning", "tools": "real", "live": {}}
+
+
 class Warmup(_Block):
     """Requests sent before anything counts: `requests` small ones, then caches are reset where the engine can."""
 
@@ -193,7 +207,10 @@ class Scenario(_Block):
     send out sub-agents. parallel_tool_calls: native classic profiles only; false, the client takes one call a reply and
     closes the stream after it. cached_double_count: the engine reports cached tokens and classic clients count them
     twice, so that they cut a warm session at about half its window. think: pauses before a turn, besides the tools.
-    tools: "real", the answer is given when the tool is done; "paced", no sooner than the recorded latency."""
+    tools: "real", the answer is given when the tool is done; "paced", no sooner than the recorded latency.
+    mode: "replay", each reply counts as the recorded one, whatever it says; "live", the model's own replies carry the
+    session on, and it is checked whether they solved the task. A live session begins at its beginning, with real tools
+    and replies of the length that the model likes."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=64)]
     seed: Annotated[int, Field(ge=0)] = 1
@@ -210,7 +227,8 @@ class Scenario(_Block):
     subagents: Share = 0.0
     parallel_tool_calls: bool = True
     cached_double_count: bool = False
-    mode: Literal["replay"] = "replay"
+    mode: Literal["replay", "live"] = "replay"
+    live: Live | None = None
     tasks: Annotated[dict[KindName, Positive], Field(min_length=1)] = {"coding": 2.0, "documents": 1.0, "finance": 1.0}
     sizes: Annotated[dict[SizeName, Positive], Field(min_length=1)] = {"medium": 0.7, "long": 0.3}
     context_window_tok: Annotated[int, Field(ge=16_000, le=10_000_000)] = 128_000
@@ -224,6 +242,34 @@ class Scenario(_Block):
     time_limit_s: Positive = 3600.0
     request_timeout_s: Positive = 300.0
     synthetic: Synthetic | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _live_defaults(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or value.get("mode") != "live":
+            return value
+        output = value.get("output") or {}
+        forced = {"output": {"forced": False, **output}} if isinstance(output, dict) else {}
+        given = {key: each for key, each in value.items() if not (key == "live" and each is None)}
+        return {**LIVE_DEFAULTS, **given, **forced}
+
+    @model_validator(mode="after")
+    def _fits_its_mode(self) -> Scenario:
+        if self.mode == "replay":
+            if self.live is not None:
+                raise ValueError("`live` goes with `mode: live`; leave it out, or change the mode")
+            return self
+        if self.output.forced:
+            raise ValueError("`mode: live` needs `output.forced: false`: the model says when a reply ends")
+        if self.start != "beginning":
+            raise ValueError("`mode: live` needs `start: beginning`: what is said before is the model's as well")
+        if self.tools != "real":
+            raise ValueError("`mode: live` needs `tools: real`: there is no recorded latency to keep to")
+        if self.max_turns is not None:
+            raise ValueError("`max_turns` cuts recorded sessions short; in `mode: live` give `live.max_turns`")
+        if not self.sessions:
+            raise ValueError("`mode: live` is about agents; give `sessions` above 0")
+        return self
 
     @model_validator(mode="after")
     def _sensible(self) -> Scenario:
@@ -240,6 +286,8 @@ class Scenario(_Block):
 
 
 def scenario_hash(scenario: Scenario) -> str:
-    """SHA-256 of the checked scenario without what does not change the measured work: name, endpoint, drain_s."""
-    text = scenario.model_dump_json(exclude={"name", "endpoint", "drain_s"})
+    """SHA-256 of the checked scenario without what does not change the measured work: name, endpoint, drain_s; and
+    `live` where nothing is."""
+    unused = {"live"} if scenario.live is None else set()
+    text = scenario.model_dump_json(exclude={"name", "endpoint", "drain_s"} | unused)
     return hashlib.sha256(text.encode()).hexdigest()

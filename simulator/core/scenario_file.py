@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from simulator.core.scenario import (
     Arrival,
     Endpoint,
+    Live,
     Output,
     Scenario,
     Slo,
@@ -26,11 +27,6 @@ from simulator.core.scenario import (
 )
 from simulator.core.yaml_text import load_text, refuse_duplicates
 from simulator.errors import UsageError
-
-#: spelled right, meant for later
-RESERVED = {
-    ("mode", "live"): "this version replays recorded sessions; use `mode: replay`",
-}
 
 
 def parse(text: str, source: str, overrides: Sequence[str] = ()) -> Scenario:
@@ -83,7 +79,7 @@ def _model_at(path: Sequence[str | int]) -> type[BaseModel]:
     model: type[BaseModel] = Scenario
     below: Mapping[str, type[BaseModel]] = {
         "arrival": Arrival, "output": Output, "warmup": Warmup, "slo": Slo, "endpoint": Endpoint,
-        "synthetic": Synthetic, "think": Think,
+        "live": Live, "synthetic": Synthetic, "think": Think,
     }  # fmt: skip
     for part in path:
         found = below.get(str(part), model)
@@ -124,9 +120,6 @@ def _fault(fault: dict[str, Any], key: str, path: Sequence[str | int]) -> str:
         return f"key `{key}` is missing"
     if kind == "value_error":
         return f"`{key}`: {fault['ctx']['error']}" if key else str(fault["ctx"]["error"])
-    reserved = RESERVED.get((key, str(fault["input"])))
-    if reserved:
-        return f"`{key}: {fault['input']}` is reserved: {reserved}"
     if kind == "literal_error":
         given = str(fault["input"])
         options = [o.strip("' ") for o in str(fault["ctx"]["expected"]).replace(" or ", ",").split(",")]

@@ -17,7 +17,9 @@ from asyncio_throttle import Throttler
 
 from simulator.core.plan import SessionPlan
 from simulator.core.share import WHOLE, Share
-from simulator.drive.session import SessionRunner, Stage
+from simulator.drive.runner import runner
+from simulator.drive.seat import Seat
+from simulator.drive.stage import Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,8 @@ class LoadShape:
 @dataclass(slots=True)
 class LoadResult:
     """window: (start, end) in run seconds, None when it never opened. ran_dry: slots that had no plan left while the
-    window was open. stopped: why it ended early, "" if it did not. unverified: sessions played to their end whose
-    result failed its check."""
+    window was open. stopped: why it ended early, "" if it did not. unverified: recorded solutions played to their end
+    whose result failed its check."""
 
     window: tuple[float, float] | None = None
     ran_dry: int = 0
@@ -161,11 +163,11 @@ class Load:
             async with self._starts:
                 pass
             # Reading a plan takes tens of milliseconds, which the loop has not.
-            runner = SessionRunner(self._stage, await asyncio.to_thread(self._work.load, name), slot)
-            relay = asyncio.create_task(self._relay(runner, slot))
+            played_by = runner(self._stage, await asyncio.to_thread(self._work.load, name), slot)
+            relay = asyncio.create_task(self._relay(played_by, slot))
             try:
-                record = await runner.run()
-                self._result.unverified += record.verified is False
+                record = await played_by.run()
+                self._result.unverified += record.verified is False and not record.failure_class
             finally:
                 relay.cancel()
                 self._answered[slot].set()
@@ -182,6 +184,6 @@ class Load:
             name = self._work.nth(slot, n)
         return name
 
-    async def _relay(self, runner: SessionRunner, slot: int) -> None:
-        await runner.first_reply.wait()
+    async def _relay(self, played_by: Seat, slot: int) -> None:
+        await played_by.first_reply.wait()
         self._answered[slot].set()

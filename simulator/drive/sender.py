@@ -30,7 +30,9 @@ SLICE = 128
 class Job:
     """What is to be sent, and the names its record will carry. path: below the base URL. branch: 0, or which sub-agent
     of the session sends. stop_after_tok: close the stream once so many output tokens have come. expected: what a replay
-    expects of the reply; None, whatever comes whole is right. begun: set when the reply begins to come in."""
+    expects of the reply; None, whatever comes whole is right. begun: set when the reply begins to come in. enough: sees
+    each read, and says when the client has what it wants and closes the stream. live: prompt_tok is a guess, to be
+    shown while it runs; there is no plan that the record could be held against."""
 
     kind: str
     session: str
@@ -47,6 +49,8 @@ class Job:
     stop_after_tok: int | None = None
     expected: Expected | None = None
     begun: asyncio.Event | None = None
+    enough: OnRead | None = None
+    live: bool = False
 
 
 @dataclass(slots=True)
@@ -62,6 +66,16 @@ class Sends(Protocol):
     async def send(self, job: Job) -> Reply:
         """Never raises for a failed request; on cancellation the record is written first."""
         ...
+
+
+def either(one: OnRead, other: OnRead) -> OnRead:
+    """Both see every read; each may have had enough."""
+
+    def both(data: bytes) -> bool:
+        said = one(data), other(data)
+        return any(said)
+
+    return both
 
 
 class Herald:
@@ -118,6 +132,8 @@ class Sender:
         on_read: OnRead | None = None
         if job.stop_after_tok is not None:
             on_read = Enough(counter, job.stop_after_tok, self._count)
+        if job.enough is not None:
+            on_read = job.enough if on_read is None else either(job.enough, on_read)
         if job.begun is not None and not job.begun.is_set():
             on_read = Herald(job.begun, on_read)
         if state is not None:
@@ -182,7 +198,7 @@ class Sender:
             output_tok=reading.output_tok if reading.output_tok is not None else (sum(reading.tokens) or None),
             reasoning_tok=reading.reasoning_tok,
             output_source=reading.source,
-            planned_prompt_tok=job.prompt_tok,
+            planned_prompt_tok=0 if job.live else job.prompt_tok,
             planned_output_tok=job.output_tok,
             chunks=len(times),
             chunks_at=-1,

@@ -17,6 +17,7 @@ from simulator.cline.overlay import Overlay
 from simulator.cline.recovery import ON, Event, Move, Recovery
 from simulator.core.outcome import Expected
 from simulator.core.plan import SessionPlan, Turn
+from simulator.core.record import Request
 from simulator.drive.sender import Job, Reply
 from simulator.drive.stage import Stage
 from simulator.drive.wall import Wall
@@ -44,7 +45,7 @@ class Talk:
         retry = 0
         while True:
             reply = await self._s.sender.send(self._job(turn, t_due_s, retry))
-            self._book(reply)
+            book(self._wall, reply.record)
             self.begun.set()
             move = self._judge(turn, reply)
             if not move.again:
@@ -131,13 +132,13 @@ class Talk:
             begun=self.begun,
         )  # fmt: skip
 
-    def _book(self, reply: Reply) -> None:
-        """Up to the send is ours, from there to the end of the stream is the model's, reading it is ours again."""
-        sent = reply.record.t_sent_s
-        if sent is not None:
-            self._wall.book("client", sent)
-        self._wall.book("model", reply.record.t_end_s)
-        self._wall.book("client")
+
+def book(wall: Wall, record: Request) -> None:
+    """Up to the send is ours, from there to the end of the stream is the model's, reading it is ours again."""
+    if record.t_sent_s is not None:
+        wall.book("client", record.t_sent_s)
+    wall.book("model", record.t_end_s)
+    wall.book("client")
 
 
 def offered(tail: bytes) -> frozenset[str]:

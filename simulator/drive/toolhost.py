@@ -19,8 +19,8 @@ import simulator
 from simulator.core.action import Action
 from simulator.core.task import Check
 from simulator.drive.processes import kill_marked
-from simulator.drive.tools import Replayed
-from simulator.drive.toolserver import LENGTH, Done, Failure, PastTurn, frame, mark_of
+from simulator.drive.tools import Done, Replayed
+from simulator.drive.toolserver import LENGTH, Failure, PastTurn, frame, mark_of
 from simulator.drive.workspace import Repository
 from simulator.errors import ClientLost, SimError
 

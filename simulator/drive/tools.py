@@ -17,8 +17,10 @@ from simulator.core.action import (
     Edit,
     Insert,
     ListFiles,
+    Outcome,
     Propose,
     ReadFile,
+    Refused,
     Search,
     SwitchToAct,
     Write,
@@ -40,11 +42,22 @@ class Replayed:
     difference: str
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """t_start, t_end: time.monotonic() of the work itself, the same clock in every process of a machine."""
+
+    outcome: Outcome
+    t_start: float
+    t_end: float
+
+
 class Tools(Protocol):
     async def setup(self, plan: SessionPlan, earlier: Sequence[Action]) -> None:
         """Workspace of this session: checkout on an own branch, earlier edits applied and committed."""
 
     async def replay(self, session: str, action: Action, recorded: str) -> Replayed: ...
+
+    async def do(self, session: str, action: Action) -> Done: ...
 
     async def commit(self, session: str, message: str) -> bool:
         """True when there was something to commit."""
@@ -64,6 +77,10 @@ class RecordedTools:
     async def replay(self, session: str, action: Action, recorded: str) -> Replayed:
         now = time.monotonic()
         return Replayed(now, now, len(recorded), None, True, "")
+
+    async def do(self, session: str, action: Action) -> Done:
+        now = time.monotonic()
+        return Done(Refused("Nothing is carried out here."), now, now)
 
     async def commit(self, session: str, message: str) -> bool:
         return False

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simulator.core.action import Action, Outcome, Ran, outcome_text
+from simulator.core.action import Action, Ran, outcome_text
 from simulator.core.normalise import comparable, first_difference
 from simulator.core.task import Check
 from simulator.drive.checking import run_check
@@ -31,22 +31,13 @@ from simulator.drive.commands import Scratch, ShellRunner
 from simulator.drive.processes import kill_marked
 from simulator.drive.sandbox import SandboxRunner
 from simulator.drive.toolbox import Toolbox, apply_earlier
-from simulator.drive.tools import Replayed
+from simulator.drive.tools import Done, Replayed
 from simulator.drive.workspace import Repository, Workspace
 from simulator.errors import SimError
 
 LENGTH = 8
 NICE = 5  # below the load generator and an engine on the same machine
 OOM_SCORE = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """t_start, t_end: time.monotonic() of the work itself, the same clock in every process of a machine."""
-
-    outcome: Outcome
-    t_start: float
-    t_end: float
 
 
 @dataclass(frozen=True, slots=True)

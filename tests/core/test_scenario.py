@@ -1,10 +1,11 @@
 """A scenario's mistakes are named with file, line, key and the nearest right spelling."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
-from simulator.core.scenario import scenario_hash
+from simulator.core.scenario import Scenario, scenario_hash
 from simulator.core.scenario_file import parse
 from simulator.errors import UsageError
 
@@ -30,7 +31,14 @@ def test_shipped_scenarios_are_valid_and_named_like_their_file(path: Path) -> No
         (AGENTS + "think: {median_s: 3}\n", [], ["f.yaml:4", "both `median_s` and `p90_s`"]),
         (AGENTS + "profiles: {clasic-xml: 1}\n", [], ["f.yaml:4", "did you mean `classic-xml`"]),
         (AGENTS + "profiles: {}\n", [], ["f.yaml:4", "`profiles`"]),
-        (AGENTS + "mode: live\n", [], ["f.yaml:4", "reserved"]),
+        (AGENTS + "mode: alive\n", [], ["f.yaml:4", "did you mean `live`"]),
+        (AGENTS + "live: {max_turns: 9}\n", [], ["goes with `mode: live`"]),
+        (AGENTS + "mode: live\nlive: {max_turn: 9}\n", [], ["f.yaml:5", "did you mean `max_turns`"]),
+        (AGENTS + "mode: live\noutput: {forced: true}\n", [], ["`output.forced: false`"]),
+        (AGENTS + "mode: live\nstart: stationary\n", [], ["`start: beginning`"]),
+        (AGENTS + "mode: live\ntools: paced\n", [], ["`tools: real`"]),
+        (AGENTS + "mode: live\nmax_turns: 3\n", [], ["`live.max_turns`"]),
+        ("name: a\nsynthetic: {}\nmode: live\n", [], ["`sessions` above 0"]),
         (AGENTS + "arrival: {kind: rate}\n", [], ["f.yaml:4", "closed, poisson, constant, trace"]),
         (AGENTS + "arrival: {kind: poisson}\n", [], ["f.yaml:4", "needs its rate, `sessions_per_s`"]),
         (AGENTS + "arrival: {sessions_per_s: 1}\n", [], ["f.yaml:4", "goes with `kind: poisson`"]),
@@ -118,3 +126,20 @@ def test_synthetic_concurrency_is_256_in_a_closed_loop_and_only_a_cap_in_an_open
         block = parse(text, "f").synthetic
         assert block is not None and block.concurrency == concurrency
         assert type(block).model_validate(block.model_dump()) == block
+
+
+def test_a_live_scenario_needs_only_its_mode() -> None:
+    live = parse(AGENTS + "mode: live\n", "f.yaml")
+    assert (live.output.forced, live.start, live.tools) == (False, "beginning", "real")
+    assert live.live is not None and live.live.max_turns == 100
+    assert parse(AGENTS, "f.yaml", ["mode=live", "live.max_turns=7"]).live.max_turns == 7  # type: ignore[union-attr]
+    again = Scenario.model_validate(live.model_dump())
+    assert again == live, "what a run's manifest holds can be read back"
+
+
+def test_the_hash_of_a_replay_knows_nothing_of_live_sessions() -> None:
+    old = parse(AGENTS, "f.yaml")
+    text = old.model_dump_json(exclude={"name", "endpoint", "drain_s", "live"})
+    assert scenario_hash(old) == hashlib.sha256(text.encode()).hexdigest()
+    live, other = (parse(AGENTS + f"mode: live\nlive: {{max_turns: {n}}}\n", "f.yaml") for n in (7, 8))
+    assert len({scenario_hash(old), scenario_hash(live), scenario_hash(other)}) == 3

@@ -41,6 +41,9 @@ def run(
     engine_params: EngineParams = None,
     replicas: Annotated[int | None, typer.Option(help="With --virtual: engines that share the sessions.")] = None,
     faults: Annotated[Path | None, typer.Option(help="Fault schedule for the embedded engine, YAML.")] = None,
+    allow_unsandboxed: Annotated[
+        bool, typer.Option("--allow-unsandboxed", help="Live sessions' commands run on this machine as they are.")
+    ] = False,
 ) -> None:
     """Run a scenario: agents, then synthetic traffic, live view and report."""
     from simulator.cli.run import Options, Virtual
@@ -67,6 +70,7 @@ def run(
                 faults=faults,
                 procs=procs,
                 settings=settings,
+                allow_unsandboxed=allow_unsandboxed,
             )
         )
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -18,7 +19,10 @@ from simulator.cline.profiles import Profile
 from simulator.cline.retry import Change
 from simulator.cline.setup import Draft, Setup
 from simulator.core.action import Step
+from simulator.core.outcome import CALL_MARKS
 
+#: of a call whose opening tag is missing or misspelled
+_TAGS = re.compile("</?(?:" + "|".join((*NEEDED, *PARAMS)) + ")>")
 #: a reply cut to nothing still needs a place in the history
 NOTHING = "(nothing)"
 #: described in the prompt of a profile with calls in XML; a sub-agent's prompt describes fewer
@@ -91,7 +95,8 @@ class LiveClassic(Classic):
         where = self._situation()
         calls = tuple(Call("", each.name, "", (action(each.name, each.params, where),)) for each in found)
         progress = [each.params["task_progress"] for each in found if each.params.get("task_progress")]
-        return Spoken(said, text, calls, progress[-1] if progress else "", all(each.whole for each in found))
+        sound, leftover = all(each.whole for each in found), not found and _leftover(text)
+        return Spoken(said, text, calls, progress[-1] if progress else "", sound, leftover)
 
     def _read_native(self, said: Said) -> Spoken:
         where, calls, progress, sound = self._situation(), [], "", True
@@ -102,7 +107,11 @@ class LiveClassic(Classic):
             progress = told if isinstance(told, str) and told else progress
             arguments_sent = each["arguments"] if whole and each["arguments"] else orjson.dumps(fields).decode()
             calls.append(Call(each["id"], each["name"], arguments_sent, (action(each["name"], fields, where),)))
-        return Spoken(said, said.text, tuple(calls), progress, sound)
+        return Spoken(said, said.text, tuple(calls), progress, sound, not calls and _leftover(said.text))
+
+
+def _leftover(text: str) -> bool:
+    return _TAGS.search(text) is not None or any(mark in text for mark in CALL_MARKS)
 
 
 def _offered(profile: Profile, setup: Setup, tail: bytes) -> frozenset[str]:
@@ -112,16 +121,3 @@ def _offered(profile: Profile, setup: Setup, tail: bytes) -> frozenset[str]:
     if not profile.environment:
         return _EXPLORER_TOOLS
     return _XML_TOOLS | ({"use_subagents"} if setup.subagents else set())
-
-
-def whole_call(calls: Sequence[tuple[str, str]]) -> bool:
-    """Whether the first of native calls, (name, arguments so far) each, has come as a whole: another has begun, or its
-    arguments are an object."""
-    if len(calls) > 1:
-        return True
-    if not calls or not calls[0][1].rstrip().endswith("}"):
-        return False
-    try:
-        return isinstance(orjson.loads(calls[0][1]), dict)
-    except orjson.JSONDecodeError:
-        return False

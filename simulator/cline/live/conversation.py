@@ -27,7 +27,7 @@ from simulator.core.live import LiveStart
 
 class LiveClient(Protocol):
     """one_call: it takes one call a reply, and closes the stream when it has come. ended: why the client itself ends
-    the run ("loop_guard", "no_tool"), "" while it goes on; asked after results()."""
+    the run ("loop_guard", "no_tool", "mistakes"), "" while it goes on; asked after results()."""
 
     profile: Profile
     heads: list[bytes]

@@ -13,11 +13,13 @@ from simulator.cline.live import arguments
 from simulator.cline.live.sdk_calls import actions
 from simulator.cline.live.spoken import Call, Said, Spoken
 from simulator.cline.profiles import Profile
+from simulator.cline.recovery import MISTAKES
 from simulator.cline.retry import Change
 from simulator.cline.sdk import client, results, window
 from simulator.cline.setup import Cut, Draft, Setup
 from simulator.cline.state import ResultState
 from simulator.core.action import Action, Complete, Declined, Heard, Outcome, Propose, Refused, Step, SwitchToAct
+from simulator.core.outcome import CALL_MARKS
 from simulator.errors import UsageError
 
 PROPOSALS = 3
@@ -30,7 +32,7 @@ class LiveSdk(client.Sdk):
 
     def __init__(self, profile: Profile, setup: Setup, count: Callable[[str], int], answer: str = "") -> None:
         super().__init__(profile, setup, count)
-        self._answer, self._proposals = answer, 0
+        self._answer, self._proposals, self._mistakes = answer, 0, 0
         self._heard: tuple[Call, ...] = ()
         self._summing: int | None = None  # what is older than this message is being summed up
         self._offered = [_names(tail) for tail in self.tails]
@@ -81,7 +83,8 @@ class LiveSdk(client.Sdk):
             calls.append(Call(each["id"], each["name"], mended, made))
         if not calls and said.text:
             calls = [Call("", "", "", (self._closing(said.text),))]
-        return Spoken(said, said.text, tuple(calls), sound=sound)
+        leftover = not said.calls and any(mark in said.text for mark in CALL_MARKS)
+        return Spoken(said, said.text, tuple(calls), sound=sound, leftover=leftover)
 
     def hear(self, spoken: Spoken, sent: Draft) -> None:
         message: dict[str, Any] = {"role": "assistant", "content": spoken.text or None}
@@ -110,6 +113,10 @@ class LiveSdk(client.Sdk):
             given, left = left[: len(call.actions)], left[len(call.actions) :]
             made.append(self._answer_to(call, given))
         self._watched()
+        mistaken = [isinstance(a, Declined) and a.mistake for call in self._heard for a in call.actions]
+        self._mistakes = self._mistakes + 1 if mistaken and all(mistaken) else 0
+        if self._mistakes >= MISTAKES["sdk"]:
+            self.ended = self.ended or "mistakes"
         if any(isinstance(a, SwitchToAct) for call in self._heard for a in call.actions) and self._mode == "plan":
             self._mode, self._switched = "act", True
             self._system = self._system_message()

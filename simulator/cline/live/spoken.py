@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from simulator.core.action import Action, Complete
+from simulator.core.action import Action, Complete, Declined
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +35,34 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class Spoken:
     """text: what of the reply enters the history. progress: the checklist that it brings, or "". sound: whether its
-    calls could be read without mending."""
+    calls could be read without mending. leftover: it holds what looks like a call that nobody could read."""
 
     said: Said
     text: str
     calls: tuple[Call, ...]
     progress: str = ""
     sound: bool = True
+    leftover: bool = False
 
     @property
     def actions(self) -> tuple[Action, ...]:
         return tuple(action for call in self.calls for action in call.actions)
 
     @property
+    def mistaken(self) -> bool:
+        """It holds a call that could not be read, or not be made."""
+        return self.leftover or any(map(_mistake, self.actions))
+
+    @property
+    def acts(self) -> bool:
+        """It holds a call that can be made."""
+        return any(call.name and not _mistake(action) for call in self.calls for action in call.actions)
+
+    @property
     def result(self) -> str | None:
         """The final answer, when the model says that it is done."""
         return next((action.result for action in self.actions if isinstance(action, Complete)), None)
+
+
+def _mistake(action: Action) -> bool:
+    return isinstance(action, Declined) and action.mistake

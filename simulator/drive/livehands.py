@@ -1,0 +1,86 @@
+"""A live reply's tool calls, carried out one after the other in the session's workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from simulator.core.action import Action, Declined, Delegate, Outcome, Ran, Refused, Reports, outcome_text
+from simulator.core.plan import SessionPlan
+from simulator.core.record import ToolRun
+from simulator.drive.stage import Stage
+from simulator.drive.tools import edits, tool_name
+from simulator.drive.toolturn import Tally
+from simulator.drive.wall import Wall
+
+#: sends sub-agents out: a call's prompts -> their reports
+Send = Callable[[Delegate], Awaitable[Reports]]
+
+
+class LiveHands:
+    """branch: 0, the session's own; n, its n-th sub-agent. send: None, whoever calls has no sub-agents."""
+
+    def __init__(self, stage: Stage, plan: SessionPlan, slot: int, wall: Wall, tally: Tally, send: Send | None,
+                 branch: int = 0) -> None:  # fmt: skip
+        self._s, self._plan, self._slot, self._wall, self._tally = stage, plan, slot, wall, tally
+        self._send, self._branch = send, branch
+
+    async def carry_out(self, turn: int, actions: Sequence[Action]) -> list[Outcome]:
+        """One outcome an action, and a commit when one of them changed a file."""
+        before, out = self._tally.edits, []
+        for number, action in enumerate(actions):
+            if not self._branch:
+                self._s.meter.slot(self._slot).phase = "tool"
+            match action:
+                case Declined(reason=reason):
+                    out.append(Refused(reason))
+                case Delegate():
+                    out.append(await self._delegate(action))
+                case _:
+                    out.append(await self._do(turn, number, action))
+        if self._tally.edits != before:
+            self._tally.commits += await self._s.tools.commit(self._plan.session, f"Turn {turn}")
+            self._wall.book("client")
+        return out
+
+    async def _delegate(self, action: Delegate) -> Outcome:
+        if self._send is None:
+            return Refused("A sub-agent cannot send out others.")
+        try:
+            return await self._send(action)
+        finally:
+            self._wall.book("subagent")
+
+    async def _do(self, turn: int, number: int, action: Action) -> Outcome:
+        stage, wall = self._s, self._wall
+        stage.meter.tools_running += 1
+        t_ready = stage.now()
+        try:
+            done = await stage.tools.do(self._plan.session, action)
+        finally:
+            stage.meter.tools_running -= 1
+        start, end = stage.at(done.t_start), stage.at(done.t_end)
+        wall.book("tool_queue", start)
+        wall.book("tool_run", end)
+        wall.book("client")
+        self._tally.tool_calls += 1
+        self._tally.edits += edits(action)
+        outcome = done.outcome
+        stage.recorder.tool(
+            ToolRun(
+                session=self._plan.session,
+                slot=self._slot,
+                turn=turn,
+                call=number,
+                tool=tool_name(action),
+                t_ready_s=t_ready,
+                t_start_s=start,
+                t_end_s=end,
+                t_release_s=wall.cursor,
+                recorded_s=0.0,
+                result_chars=len(outcome_text(outcome)),
+                exit_code=outcome.exit_code if isinstance(outcome, Ran) else None,
+                matched=True,
+                branch=self._branch,
+            )
+        )
+        return outcome
