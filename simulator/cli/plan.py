@@ -9,7 +9,6 @@ from rich.table import Table
 
 from simulator import tokenizer
 from simulator.cli.arrivals import with_traces
-from simulator.cli.live import replay_only
 from simulator.cli.planning import plan
 from simulator.cli.screen import PlanningScreen
 from simulator.cli.solutions import write_solutions
@@ -27,7 +26,6 @@ def main(
     """model: the name that the sessions know, which their plans are kept by. solutions: where the recorded solutions
     go, for an oracle; cwd: the folder that its client works in, None, that of the plans."""
     scenario = with_traces(parse(text, str(source), overrides), source)
-    replay_only(scenario, "`sim plan`")
     if not scenario.sessions:
         raise UsageError(f"{source} has no agents to plan: its `sessions` is 0")
     with PlanningScreen(plain=False) as screen:

@@ -81,7 +81,8 @@ class SessionPlan:
     tails[i] follows heads[i] in place of `tail` (a compaction request has no tools). branches: its sub-agents, in the
     order in which they are sent out. ends: why the client itself ends the session after its last turn ("loop_guard",
     "no_tool"), so that no solution is there to check; "" where the task is carried through. live: how a session begins
-    that the model's own replies carry on; it has no turns then, and nothing of it but `live` is sent."""
+    that the model's own replies carry on; the rest is then the recorded way beside it, if any, of which nothing is
+    sent."""
 
     session: str
     task_template: str

@@ -24,9 +24,10 @@ INDEX, LOCK, GROWING = "index.json", "in-use", "growing"
 
 @dataclass(frozen=True, slots=True)
 class PlannedSession:
-    """One row of the index. head: commit that its workspaces start from. turns: of a live session, the most that it may
-    take. prompt_tok: planned prompt of its first request in this run; 0 of a live one, counted when it is sent.
-    floor_s: no engine and no machine play it faster than this. file_bytes: of its plan."""
+    """One row of the index. head: commit that its workspaces start from. prompt_tok: planned prompt of its first
+    request in this run; 0 where nothing is recorded. floor_s: no engine and no machine play it faster than this.
+    file_bytes: of its plan.
+    """
 
     session: str
     slot: int
@@ -57,7 +58,7 @@ class PlannedSession:
             head=head,
             start_turn=plan.start_turn,
             last_turn=plan.last_turn,
-            turns=len(plan.turns) if plan.live is None else plan.live.limits.turns,
+            turns=len(plan.turns),
             prompt_tok=plan.turns[plan.start_turn].prompt_tok if plan.turns else 0,
             floor_s=floor_s,
             file_bytes=file_bytes,

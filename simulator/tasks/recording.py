@@ -56,6 +56,19 @@ def shown_dir(spec: SessionSpec, task_name: str) -> str:
     return SHARED_DIR if spec.shared_dir else f"/home/dev/projects/{task_name}"
 
 
+def steps_of(spec: SessionSpec, task: Task, listing: Listing, scenario: Scenario) -> tuple[Step, ...]:
+    """The recorded solution as this session goes about it. listing: the repository's files."""
+    manner = Manner(
+        profile=find_profile(spec.profile),
+        parallel_tool_calls=scenario.parallel_tool_calls,
+        plan_mode=spec.plan_mode,
+        seed=spec.seed,
+        cwd=shown_dir(spec, task.name),
+    )
+    steps = prepared(task.steps, manner)
+    return delegation.inserted(steps, listing, task.prompt, spec.seed) if spec.subagents else steps
+
+
 def record(spec: SessionSpec, task: Task, bench: Bench, terms: Terms) -> SessionPlan:
     """Carries the recorded solution out on the bench. SimError when it does not solve the task."""
     return _Recording(spec, task, bench, terms).plan()
@@ -75,7 +88,7 @@ class _Recording:
     def plan(self) -> SessionPlan:
         turns: list[Turn] = []
         asked = False  # the step before put a plan before the user
-        for step in self._steps():
+        for step in steps_of(self._spec, self._task, self._setup.listing, self._terms.scenario):
             think = self._think_s(turns, asked=asked)
             drafts = self._talk.requests()
             reply = self._talk.reply(step)
@@ -93,20 +106,6 @@ class _Recording:
                 what = f"{self._task.template} seed {self._task.seed}"
                 raise SimError(f"{what}: its recorded solution fails its check: {complaints[0]}")
         return self._made(tuple(turns))
-
-    def _steps(self) -> tuple[Step, ...]:
-        spec, scenario = self._spec, self._terms.scenario
-        manner = Manner(
-            profile=self._profile,
-            parallel_tool_calls=scenario.parallel_tool_calls,
-            plan_mode=spec.plan_mode,
-            seed=spec.seed,
-            cwd=self._setup.cwd,
-        )
-        steps = prepared(self._task.steps, manner)
-        if not spec.subagents:
-            return steps
-        return delegation.inserted(steps, self._setup.listing, self._task.prompt, spec.seed)
 
     def _think_s(self, turns: list[Turn], *, asked: bool) -> float:
         if not turns:

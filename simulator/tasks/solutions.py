@@ -24,7 +24,9 @@ ELSEWHERE = "# as it stood before the change of last week"
 
 def solutions_of(plan: SessionPlan, cwd: str | None = None) -> list[Solution]:
     """The session's own solution and its sub-agents'. cwd: the folder that the client works in, where it is not the
-    plan's."""
+    plan's. None for a task without a recorded solution."""
+    if not plan.turns:
+        return []
     main = tuple(turn for turn in plan.turns if turn.purpose != "compaction")
     found = [_solution(plan, "", main)]
     found += [_solution(plan, branch.name, branch.turns) for branch in plan.branches]
