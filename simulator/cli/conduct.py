@@ -20,6 +20,7 @@ import aiohttp
 
 from simulator.cli.crew import Workers
 from simulator.cli.hand import Assignment, Hand
+from simulator.cli.solutions import write_solutions
 from simulator.cli.target import Target
 from simulator.cli.watching import EngineWatch
 from simulator.core.scenario import Scenario
@@ -190,6 +191,8 @@ class Conductor:
                     waiting.result()
                 rows = [row for row in folder.sessions if row.session not in given]
                 given.update(row.session for row in rows)
+                if rows and self._target.solutions is not None:  # the oracle has to know them first
+                    await asyncio.to_thread(write_solutions, self._target.solutions, folder, rows)
                 if rows or complete:
                     self._crew.planned(rows, complete=complete)
                 if complete:

@@ -24,12 +24,12 @@ from simulator.cli.procs import Procs, choose
 from simulator.cli.report import ENGINE_CHANGED, write_report
 from simulator.cli.same_engine import named
 from simulator.cli.screen import PlanningScreen, Screen
-from simulator.cli.target import EMBEDDED, Opened, Target, check_engine, mask_url, open_target
+from simulator.cli.target import EMBEDDED, Opened, Target, check_engine, check_oracle, mask_url, open_target
 from simulator.core.scenario import Scenario, scenario_hash
 from simulator.core.scenario_file import parse
 from simulator.errors import ClientLost, EngineError, Interrupted, SimError, UsageError
 from simulator.store.folder import RunFolder
-from simulator.store.manifest import ENGINE_LOG, MANIFEST
+from simulator.store.manifest import ENGINE_FILES, ENGINE_LOG, MANIFEST
 from simulator.tokenizer import NAME as TOKENIZER
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class Options:
     procs: int | None = None
     settings: Path | None = None
     allow_unsandboxed: bool = False
+    oracle: str | None = None
 
 
 def main(options: Options) -> int:
@@ -76,9 +77,10 @@ def main(options: Options) -> int:
     out = options.out or fresh_folder(scenario.name)
     try:
         out.mkdir(parents=True, exist_ok=True)  # before anything takes time
-        if any(path.name != ENGINE_LOG for path in out.iterdir()):
+        if any(path.name not in ENGINE_FILES for path in out.iterdir()):
             raise UsageError(f"{out} is not empty; give --out a new folder, old runs are never overwritten")
-        (out / ENGINE_LOG).unlink(missing_ok=True)  # all that a failed start leaves
+        for name in ENGINE_FILES:
+            (out / name).unlink(missing_ok=True)  # all that a failed start leaves
     except OSError as error:
         raise UsageError(f"--out {out}: {error.strerror}; give a new folder") from None
     try:
@@ -110,7 +112,8 @@ async def _run(options: Options, scenario: Scenario, text: str, out: Path, procs
     except BaseException as error:
         failed_start = isinstance(error, EngineError) and options.engine not in (None, EMBEDDED)
         if not failed_start and not (out / MANIFEST).exists():
-            log.unlink(missing_ok=True)
+            for name in ENGINE_FILES:
+                (out / name).unlink(missing_ok=True)
         raise
     write_report(out, show=True)
     print(f"report: {out / 'report.md'}; with charts: sim report {shlex.quote(str(out))} --html")
@@ -126,7 +129,8 @@ async def _measure(
     options: Options, scenario: Scenario, text: str, out: Path, log: Path, procs: Procs, *, inside: bool
 ) -> tuple[Opened, Ending]:
     asked = options.endpoint, options.model, options.engine
-    async with open_target(scenario, *asked, log, options.faults, options.settings) as opened:
+    given = options.faults, options.settings, options.oracle or ""
+    async with open_target(scenario, *asked, log, *given) as opened:
         target = opened.target
         print(procs, flush=True)
         planning = await _planning(scenario, target, options.plain) if scenario.sessions else None
@@ -182,6 +186,8 @@ def with_options(scenario: Scenario, options: Options) -> Scenario:
         raise UsageError("--faults needs an engine that answers requests; leave out --virtual")
     if options.virtual is not None:
         replay_only(scenario, "--virtual")
+    if options.oracle is not None:
+        check_oracle(scenario, options.oracle, options.endpoint, options.engine)
     if options.endpoint is not None and not options.endpoint.strip():
         raise UsageError("--endpoint is empty; leave it out for the embedded engine")
     if options.virtual is not None and options.endpoint is not None:

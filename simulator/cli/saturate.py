@@ -24,7 +24,7 @@ from simulator.core.saturation import BELOW, CLIENT_LIMIT, Span, Verdict, decide
 from simulator.core.scenario import Scenario
 from simulator.core.scenario_file import parse
 from simulator.errors import EngineError, Interrupted, SimError, UsageError
-from simulator.store.manifest import ENGINE_LOG, MANIFEST, read_json, write_json, write_whole
+from simulator.store.manifest import ENGINE_FILES, ENGINE_LOG, MANIFEST, read_json, write_json, write_whole
 from simulator.view.saturation import MADE_BY, Found, as_json, curve, limits, markdown, probe_line, sentence, table
 
 ANSWER = "saturate.json"
@@ -113,7 +113,7 @@ def _left_by_a_search(out: Path) -> bool:
     probes = list((out / PROBES).iterdir()) if (out / PROBES).is_dir() else []
     if any(isinstance((read_json(path / MANIFEST) or {}).get("probe"), dict) for path in probes):
         return True
-    others = [path for path in out.iterdir() if path != out / ENGINE_LOG]
+    others = [path for path in out.iterdir() if path.name not in ENGINE_FILES]
     return not probes and all(path == out / PROBES and path.is_dir() for path in others)
 
 

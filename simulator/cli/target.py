@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,13 +15,15 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from simulator.core.scenario import Scenario
-from simulator.engine.launch import start_embedded
+from simulator.engine.embedded.brain.rates import parse_rates
+from simulator.engine.launch import OracleFiles, start_embedded
 from simulator.engine.scrape import identify
 from simulator.engine.serving.config import load_config
 from simulator.engine.serving.identity import TOLD, differences
 from simulator.engine.serving.life import Engine, started
 from simulator.engine.vocabulary import FIRST_ID, LAST_ID, last_id
 from simulator.errors import EngineError, UsageError
+from simulator.store.manifest import ENGINE_LOG, ORACLE_LOG, SOLUTIONS
 
 EMBEDDED = "embedded"
 
@@ -29,7 +31,7 @@ EMBEDDED = "embedded"
 @dataclass(frozen=True, slots=True)
 class Target:
     """The server to measure. kind: "emulated" | "real". api_key is sent and never written down. last_id: the highest
-    token id that random prompts are made of."""
+    token id that random prompts are made of. solutions: what its oracle reads, None where there is no oracle."""
 
     base_url: str
     model: str
@@ -38,6 +40,7 @@ class Target:
     identity: Mapping[str, Any]
     timeout_s: float
     last_id: int = LAST_ID
+    solutions: Path | None = None
 
     @property
     def root(self) -> str:
@@ -74,25 +77,28 @@ class Opened:
 @asynccontextmanager
 async def open_target(
     scenario: Scenario, endpoint: str | None, model: str | None, engine: str | None, log: Path,
-    faults: Path | None = None, settings: Path | None = None,
+    faults: Path | None = None, settings: Path | None = None, rates: str = "",
 ) -> AsyncIterator[Opened]:  # fmt: skip
     """The server to measure: the one that was named, or one of our own, stopped at the end. engine: None or `embedded`,
-    else a configuration. faults: what an embedded one does wrong on purpose; settings: its file, None for the
-    default."""
+    else a configuration. faults: what an embedded one does wrong on purpose; settings: its file, None for the default;
+    rates: of its oracle's mistakes. Live agents of an embedded engine are answered by its oracle."""
+    oracle = _oracle(scenario, log, rates)
     if engine not in (None, EMBEDDED):
         config = load_config(engine)
-        async with started(config, log=log, seed=scenario.seed, faults=faults, say=_say) as own:
+        oracle = oracle if config.embedded else None
+        async with started(config, log=log, seed=scenario.seed, faults=faults, say=_say, oracle=oracle) as own:
             async with _session(own.api_key) as session:
                 target = await _target(session, own.url, model, own.api_key, own.identity, scenario)
-            yield Opened(target, own)
+            yield Opened(_with_oracle(target, oracle), own)
         return
     url = endpoint or (scenario.endpoint.url if scenario.endpoint and not engine else None)
     if url is None:
         log.parent.mkdir(parents=True, exist_ok=True)
-        embedded = await start_embedded(settings, log, seed=scenario.seed, faults=faults)
+        embedded = await start_embedded(settings, log, seed=scenario.seed, faults=faults, oracle=oracle)
         try:
             told = embedded.identity()
-            yield Opened(Target(embedded.base_url, embedded.model, "", "emulated", told, scenario.request_timeout_s))
+            target = Target(embedded.base_url, embedded.model, "", "emulated", told, scenario.request_timeout_s)
+            yield Opened(_with_oracle(target, oracle))
         finally:
             await embedded.stop()
         return
@@ -110,6 +116,25 @@ async def open_target(
         wanted = model or (scenario.endpoint.model if scenario.endpoint else None)
         target = await _target(session, base_url, wanted, key, identity, scenario)
     yield Opened(target)
+
+
+def _oracle(scenario: Scenario, log: Path, rates: str) -> OracleFiles | None:
+    """Its files lie beside the engine's log, and the truth about its mistakes with them."""
+    if scenario.mode != "live":
+        return None
+    prefix = "" if log.name == ENGINE_LOG else f"{log.stem}_"
+    return OracleFiles(log.with_name(prefix + SOLUTIONS), log.with_name(prefix + ORACLE_LOG), rates)
+
+
+def _with_oracle(target: Target, oracle: OracleFiles | None) -> Target:
+    """With the mistakes that it makes, those of the command line before those of the settings, in the identity."""
+    if oracle is None:
+        return target
+    stated = target.identity.get("settings")
+    rates = dict(stated.get("oracle") or {}) if isinstance(stated, Mapping) else {}
+    rates |= parse_rates(oracle.rates, "--oracle")
+    told = {**target.identity, "oracle": {name: rate for name, rate in rates.items() if rate}}
+    return replace(target, solutions=oracle.solutions, identity=told)
 
 
 async def _target(
@@ -137,6 +162,18 @@ def check_engine(scenario: Scenario, engine: str, settings: Path | None, faults:
     window = config.max_model_len
     if scenario.sessions and window is not None and window < scenario.context_window_tok:
         raise UsageError(_too_short(str(config.source), window, scenario))
+
+
+def check_oracle(scenario: Scenario, rates: str, endpoint: str | None, engine: str | None) -> None:
+    """Before anything takes time: whether an oracle will answer, and whether the rates are any. Raises UsageError."""
+    parse_rates(rates, "--oracle")
+    if scenario.mode != "live":
+        raise UsageError("--oracle is about the replies of live agents; give a scenario with `mode: live`")
+    named = endpoint or (scenario.endpoint.url if scenario.endpoint and not engine else None)
+    if named is not None:
+        raise UsageError(f"--oracle is for the embedded engine, not for {mask_url(named)}; leave one of the two out")
+    if engine not in (None, EMBEDDED) and not load_config(engine).embedded:
+        raise UsageError(f"--oracle is for the embedded engine, and {engine} is vLLM; leave one of the two out")
 
 
 def _too_short(what: str, window: int, scenario: Scenario) -> str:

@@ -30,8 +30,9 @@ def emulation(manifest: Mapping[str, Any]) -> str:
     if is_virtual(manifest):
         return f"{EMULATED}, VIRTUAL TIME"
     engine = manifest.get("engine")
-    faulty = isinstance(engine, Mapping) and engine.get("faults")
-    return f"{EMULATED}, FAULTS ON PURPOSE" if faulty else EMULATED
+    told = engine if isinstance(engine, Mapping) else {}
+    faulty = ", FAULTS ON PURPOSE" if told.get("faults") else ""
+    return EMULATED + faulty + (", SOLUTIONS FROM AN ORACLE" if told.get("oracle") is not None else "")
 
 
 def is_random(manifest: Mapping[str, Any]) -> bool:

@@ -44,6 +44,10 @@ def run(
     allow_unsandboxed: Annotated[
         bool, typer.Option("--allow-unsandboxed", help="Live sessions' commands run on this machine as they are.")
     ] = False,
+    oracle: Annotated[
+        str | None,
+        typer.Option(metavar="RATES", help="Live agents: the oracle's mistakes, e.g. malformed=0.05,loop=0.1."),
+    ] = None,
 ) -> None:
     """Run a scenario: agents, then synthetic traffic, live view and report."""
     from simulator.cli.run import Options, Virtual
@@ -71,6 +75,7 @@ def run(
                 procs=procs,
                 settings=settings,
                 allow_unsandboxed=allow_unsandboxed,
+                oracle=oracle,
             )
         )
     )

@@ -145,6 +145,7 @@ def kind_of(run: OneRun) -> str:
     parts += ["virtual time"] * (engine.get("virtual") is True)
     parts += ["random weights"] * (engine.get("random_weights") is True)
     parts += ["faults on purpose"] * bool(engine.get("faults"))
+    parts += ["solutions from an oracle"] * (engine.get("oracle") is not None)
     return ", ".join(parts)
 
 

@@ -46,7 +46,7 @@ def differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Difference]:
 
 
 def _identity(engine: Mapping[str, Any]) -> dict[str, str]:
-    keys = ("config", "params", "version", "driver", "hardware", "replicas", "faults")
+    keys = ("config", "params", "version", "driver", "hardware", "replicas", "faults", "oracle")
     return _flat({key: engine[key] for key in keys if engine.get(key) is not None})
 
 

@@ -14,7 +14,7 @@ import orjson
 import uvloop
 from aiohttp import web
 
-from simulator.engine.embedded.brain.rates import checked, parse_rates
+from simulator.engine.embedded.brain.rates import Rates, checked, parse_rates
 from simulator.engine.embedded.config import DEFAULT_PARAMS, load_params
 from simulator.engine.embedded.faults import load_faults
 from simulator.engine.embedded.server import Brain, Server
@@ -43,7 +43,7 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
 def build(args: argparse.Namespace) -> Server:
     params = load_params(args.params)
     if args.oracle is not None:
-        rates = {**params.oracle.model_dump(), **parse_rates(args.oracle, "--oracle")}
+        rates = {**(params.oracle or Rates()).model_dump(), **parse_rates(args.oracle, "--oracle")}
         params = params.model_copy(update={"oracle": checked(rates, "--oracle")})
     named = args.faults or (args.params.parent / params.faults if params.faults else None)
     api_key = None

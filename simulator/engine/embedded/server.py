@@ -23,6 +23,7 @@ from simulator import tokenizer
 from simulator.engine.embedded.brain.library import Library
 from simulator.engine.embedded.brain.log import Log
 from simulator.engine.embedded.brain.oracle import Oracle
+from simulator.engine.embedded.brain.rates import Rates
 from simulator.engine.embedded.config import EngineParams
 from simulator.engine.embedded.faults import Schedule
 from simulator.engine.embedded.generate import Generator
@@ -72,7 +73,7 @@ class Server:
         if brain is not None:
             log = Log(brain.log)
             self.stats.oracle = log.counts
-            oracle = Oracle(Library(brain.solutions), params.oracle, seed=seed, tell=log.tell)
+            oracle = Oracle(Library(brain.solutions), params.oracle or Rates(), seed=seed, tell=log.tell)
         self.generator = Generator(
             params, self.prompts, Replies(params.reply, seed=seed), self.runner, faults or Schedule(), oracle
         )

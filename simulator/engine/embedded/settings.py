@@ -4,9 +4,9 @@ figures. config.py reads them."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from simulator.engine.embedded.brain.rates import Rates
 from simulator.engine.embedded.filemodel import FileModel
@@ -223,4 +223,12 @@ class EngineParams(FileModel):
     undecodable_share: float = Field(default=0.0, ge=0, le=1)
     num_gpu_blocks: Blocks | None = None
     faults: str | None = None
-    oracle: Rates = Rates()
+    oracle: Rates | None = None
+
+    @model_serializer(mode="wrap")
+    def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without `oracle` where there is none, so that what older runs told of an engine is still the same."""
+        told: dict[str, Any] = handler(self)
+        if self.oracle is None:
+            told.pop("oracle", None)
+        return told

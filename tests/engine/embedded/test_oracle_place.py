@@ -129,6 +129,19 @@ def test_a_client_that_closes_the_stream_after_the_call_is_followed(tmp_path: Pa
     assert asked.told[-1].step == 3
 
 
+def test_a_call_that_was_cut_is_not_taken_for_the_step(tmp_path: Path) -> None:
+    steps = [Step(f"{'A long word before the call. ' * 4}{n}", (ReadFile("rates/loan.py"),)) for n in range(3)]
+    plan = recorded(tmp_path, spec("classic-xml"), (*steps, *STEPS[6:7], STEPS[-1]))
+    asked = Asked(tmp_path, [plan], malformed=1.0)
+    body = body_of(plan, plan.turns[2])
+    cut = asked.message(body)
+    assert len(cut["content"]) > 100
+    said = {"role": "assistant", "content": cut["content"]}
+    body["messages"] += [said, {"role": "user", "content": "No tool was called."}]
+    assert asked.message(body)["content"].endswith("</read_file>")
+    assert [(t.step, t.tries) for t in asked.told] == [(2, 0), (2, 1)]
+
+
 def test_summaries_are_asked_for_and_tell_the_place(tmp_path: Path) -> None:
     """A client may keep nothing but the summary."""
     plan = recorded(tmp_path, spec("sdk"))

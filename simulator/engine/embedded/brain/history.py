@@ -20,7 +20,7 @@ from simulator.core.solution import Said, Solution
 Message = Mapping[str, Any]
 #: what the oracle's own summaries say of the place (summary.py)
 BEHIND = re.compile(r"(\d+) of (\d+) steps are behind me")
-#: shorter texts are no evidence when they are only the beginning of a reply
+#: shorter texts are no evidence when they are only the beginning of what came
 TELLING_CHARS = 40
 _CLOSERS = ("}", '"}', "]}", '"]}', "}]}", '"}]}')
 
@@ -70,11 +70,9 @@ class Signs:
         return found or [], broken
 
     def _alike(self, text: str) -> list[int]:
-        """Steps whose text begins like this one, which a client may have cut or which may go on behind its call."""
-        if len(text) < TELLING_CHARS:
-            return []
-        long = [(own, step) for own, step in self._texts if len(own) >= TELLING_CHARS]
-        return [step for own, step in long if own.startswith(text) or text.startswith(own)]
+        """Steps whose text this one begins with, as it may go on behind its call. A text that is only the beginning of
+        a step's is a call that was cut."""
+        return [step for own, step in self._texts if len(own) >= TELLING_CHARS and text.startswith(own)]
 
 
 def shown(signs: Signs, messages: Sequence[Message]) -> Shown:
