@@ -12,7 +12,7 @@ from email.message import EmailMessage
 from email.policy import EmailPolicy
 
 from simulator.tasks import office, words
-from simulator.tasks.office import Heading, Paragraph, Sheet, Table
+from simulator.tasks.office import Formula, Heading, Paragraph, Sheet, Table
 
 from .printing import Printer
 
@@ -60,8 +60,12 @@ def workbook(path: str, sheets: Sequence[Sheet], made: date, *, author: str, nee
     lines: list[str] = []
     for sheet in sheets:
         lines.append(f"--- Sheet: {sheet.name} ---")
-        lines += ["\t".join("" if c is None else str(c) for c in row) for row in sheet.rows if any(row)]
+        lines += ["\t".join(map(_shown, row)) for row in sheet.rows if any(row)]
     return Paper(path, office.workbook(sheets, made, author=author), "\n".join(lines), needed)
+
+
+def _shown(cell: object) -> str:
+    return "" if cell is None else str(cell.result if isinstance(cell, Formula) else cell)
 
 
 def text(path: str, content: str, encoding: str = "utf-8", *, needed: bool = True) -> Paper:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 
@@ -66,8 +66,17 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula ("=SUM(A1:A3)") with the result that the spreadsheet stored when it was saved."""
+
+    text: str
+    result: float
+
+
+@dataclass(frozen=True, slots=True)
 class Sheet:
-    """rows: cell values as openpyxl takes them (str, int, float, date, None, or a formula text starting with "=").
+    """rows: cell values as openpyxl takes them (str, int, float, date, None, a Formula, or a formula text starting with
+    "=", which then has no stored result).
     bold: 1-based row numbers; merged: ranges such as "A1:F1"; widths: column letter -> characters."""
 
     name: str
@@ -138,13 +147,18 @@ def _word_table(document: docx.document.Document, rows: Sequence[Sequence[str]])
 
 
 def workbook(sheets: Sequence[Sheet], made: date, *, author: str) -> bytes:
-    """An XLSX file. Formulas carry no cached results, as in any workbook that no spreadsheet has opened yet."""
+    """An XLSX file. A formula given as text has no stored result, as in a workbook that no spreadsheet has opened."""
     out = openpyxl.Workbook()
     out.remove(out.active)
-    for sheet in sheets:
+    results: dict[str, dict[str, float]] = {}
+    for number, sheet in enumerate(sheets, 1):
         page = out.create_sheet(sheet.name)
+        stored = results[f"xl/worksheets/sheet{number}.xml"] = {}
         for row in sheet.rows:
-            page.append(list(row))
+            page.append([cell.text if isinstance(cell, Formula) else cell for cell in row])
+            for column, cell in enumerate(row, 1):
+                if isinstance(cell, Formula):
+                    stored[page.cell(page._current_row, column).coordinate] = cell.result
         for number in sheet.bold:
             for cell in page[number]:
                 cell.font = Font(bold=True)
@@ -157,11 +171,22 @@ def workbook(sheets: Sequence[Sheet], made: date, *, author: str) -> bytes:
     out.properties.created = stamp
     buffer = io.BytesIO()
     out.save(buffer)
-    return _repacked(buffer.getvalue(), stamp)
+    return _repacked(buffer.getvalue(), stamp, results)
 
 
-def _repacked(data: bytes, stamp: datetime) -> bytes:
-    """The same ZIP with fixed entry dates and, in the core properties, `stamp` as the time of the last change."""
+def _with_results(xml: bytes, results: Mapping[str, float]) -> bytes:
+    """A worksheet's XML with the stored results of its formulas, which openpyxl leaves empty."""
+
+    def filled(found: re.Match[bytes]) -> bytes:
+        result = results.get(found.group(2).decode())
+        return found.group(0) if result is None else found.group(1) + f"<v>{result!r}</v>".encode()
+
+    return re.sub(rb'(<c r="([A-Z]+\d+)"[^>]*><f>[^<]*</f>)<v ?(?:/>|></v>)', filled, xml)
+
+
+def _repacked(data: bytes, stamp: datetime, results: Mapping[str, Mapping[str, float]] | None = None) -> bytes:
+    """The same ZIP with fixed entry dates and, in the core properties, `stamp` as the time of the last change.
+    results: name of a worksheet's part -> cell -> result of its formula."""
     modified = rb"(<dcterms:modified[^>]*>)[^<]*(</dcterms:modified>)"
     now = stamp.strftime("%Y-%m-%dT%H:%M:%SZ").encode()
     buffer = io.BytesIO()
@@ -170,6 +195,8 @@ def _repacked(data: bytes, stamp: datetime) -> bytes:
             content = old.read(name)
             if name == "docProps/core.xml":
                 content = re.sub(modified, rb"\g<1>" + now + rb"\g<2>", content)
+            if results and name in results:
+                content = _with_results(content, results[name])
             entry = zipfile.ZipInfo(name, _ZIP_EPOCH)
             entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, 0o600 << 16, 3
             new.writestr(entry, content, compresslevel=6)

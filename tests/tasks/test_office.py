@@ -12,7 +12,7 @@ import openpyxl
 import pypdf
 import pytest
 
-from simulator.tasks.office import Heading, Paragraph, Rule, Sheet, Table, Text, pdf, word, workbook
+from simulator.tasks.office import Formula, Heading, Paragraph, Rule, Sheet, Table, Text, pdf, word, workbook
 
 DAY = date(2025, 3, 14)
 
@@ -54,6 +54,15 @@ def test_workbook_values_and_formulas() -> None:
     book = openpyxl.load_workbook(io.BytesIO(sample_workbook()))
     assert book.sheetnames == ["One", "Two"]
     assert book["One"]["A2"].value.date() == DAY and book["One"]["B3"].value == "=SUM(B2:B2)"
+
+
+def test_a_formula_keeps_its_stored_result() -> None:
+    rows = [["n", "double"], [4, Formula("=A2*2", 8)], [1.5, "=A3*2"], [None, Formula("=SUM(B2:B3)", 11.25)]]
+    data = workbook([Sheet("One", [["x"]]), Sheet("Two", rows)], DAY, author="A")
+    stored = openpyxl.load_workbook(io.BytesIO(data), data_only=True)["Two"]
+    written = openpyxl.load_workbook(io.BytesIO(data))["Two"]
+    assert [stored[cell].value for cell in ("B2", "B3", "B4")] == [8, None, 11.25]
+    assert written["B4"].value == "=SUM(B2:B3)"
 
 
 @pytest.mark.parametrize("make", [sample_pdf, sample_word, sample_workbook])
