@@ -36,7 +36,8 @@ class Paper:
 
     @property
     def binary(self) -> bool:
-        return self.path.endswith(BINARY)
+        """No text for a client that decodes nothing."""
+        return self.path.endswith(BINARY) or self.data.startswith(b"\xff\xfe")
 
 
 def print_pdf(path: str, printer: Printer, made: date, *, author: str, needed: bool = True) -> Paper:

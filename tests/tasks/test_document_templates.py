@@ -51,7 +51,9 @@ def test_the_recorded_way_solves_it_and_what_is_broken_fails(
             outcome = box.do(action)
             assert not isinstance(outcome, Refused | EditFailed), (action, outcome)
             if isinstance(outcome, Ran):
-                assert outcome.exit_code == 0 and str(root) not in outcome.output, (action, outcome)
+                # a first version may stop with an error, which its next edit mends
+                assert outcome.exit_code == 0 or "Error: " in outcome.output, (action, outcome)
+                assert str(root) not in outcome.output and sys.prefix not in outcome.output
                 if isinstance(action, Command) and not action.effects:
                     assert box.do(action) == outcome
     assert run_check(root, task.check, runner) == []
