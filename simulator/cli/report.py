@@ -4,7 +4,7 @@ asked for, and shows the headline."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from simulator.cli.same_engine import named
 from simulator.cli.screen import whole_lines
 from simulator.core.summary import summarise
-from simulator.errors import SimError, UsageError
+from simulator.errors import Incomparable, SimError, UsageError
 from simulator.store.folder import Run, RunFolder
 from simulator.store.reader import PAGE
 from simulator.store.writer import CHUNKS
@@ -38,6 +38,7 @@ def main(folders: Sequence[Path], *, html: bool = False) -> int:
     if len(folders) == 1:
         _alone(folders[0], html=html)
         return 0
+    _one_mode(folders)
     failed = 0
     for folder in folders:
         try:
@@ -48,6 +49,17 @@ def main(folders: Sequence[Path], *, html: bool = False) -> int:
     if failed:
         raise UsageError(f"{failed} of {len(folders)} folders could not be read; the lines above say why")
     return 0
+
+
+def _one_mode(folders: Sequence[Path]) -> None:
+    """Incomparable when some of the runs are live and others replays: a reader would compare what is not alike."""
+    modes: dict[str, Path] = {}
+    for folder in folders:
+        with suppress(SimError):
+            modes.setdefault(str(RunFolder.open(folder).manifest.get("mode") or "replay"), folder)
+    if len(modes) > 1:
+        told = " and ".join(f"{folder} is {mode}" for mode, folder in sorted(modes.items()))
+        raise Incomparable(f"{told}: live runs and replays are never told in one table; report them apart")
 
 
 def _alone(folder: Path, *, html: bool) -> None:

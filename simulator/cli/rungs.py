@@ -72,6 +72,7 @@ def _both(run: Opened) -> bool:
 def _of_folders(path: Path, folders: list[Path]) -> Found:
     runs = [opened(each) for each in folders]
     _one_model(path, runs)
+    _one_mode(path, runs)
     rungs: dict[str, list[Opened]] = {}
     for run in runs:
         rungs.setdefault(_rung_name(run), []).append(run)
@@ -110,6 +111,11 @@ def _one_model(path: Path, runs: list[Opened]) -> None:
                 f"{path} holds runs of several {what} ({', '.join(seen[:3])}), between which no traffic can choose; "
                 "give a folder for each"
             )
+
+
+def _one_mode(path: Path, runs: list[Opened]) -> None:
+    if len({str(run.manifest.get("mode") or "replay") for run in runs}) > 1:
+        raise Incomparable(f"{path} holds live runs and replays, which are other work; give a folder for each")
 
 
 def _repeats(runs: list[Opened]) -> tuple[Repeat, ...]:

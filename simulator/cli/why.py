@@ -53,6 +53,11 @@ def same_kind(one: Opened, other: Opened) -> None:
                 f"{one.path} and {other.path} are of two {what} ({a} and {b}), so no factor of theirs can be set "
                 "against the other's; give two runs of one"
             )
+    modes = [str(each.manifest.get("mode") or "replay") for each in (one, other)]
+    if modes[0] != modes[1]:
+        raise Incomparable(
+            f"{one.path} is {modes[0]} and {other.path} is {modes[1]}, which is other work; give two of one"
+        )
 
 
 def _engine(manifest: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ class RunData:
     (start_s, end_s) as the load loop stated it. ended: the run came to its own end (False: it was killed or still
     goes on). damage: what could not be read, by file, e.g. {"records.jsonl": 1}. slo: the stated objectives, e.g.
     {"ttft_s": 2.0, "tpot_s": 0.05}; empty when none were. arrivals: traffic kind -> the plan of its open loop
-    ({"kind", "places", "due_s"}, the times in run seconds); empty in a closed loop."""
+    ({"kind", "places", "due_s"}, the times in run seconds); empty in a closed loop. mode: "replay" | "live"."""
 
     requests: Table
     chunks: Chunks
@@ -34,6 +34,11 @@ class RunData:
     damage: Mapping[str, int] = field(default_factory=dict)
     slo: Mapping[str, float] = field(default_factory=dict)
     arrivals: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    mode: str = "replay"
+
+    @property
+    def live(self) -> bool:
+        return self.mode == "live"
 
 
 def empty() -> RunData:

@@ -19,6 +19,7 @@ from simulator.core.latency import latencies
 from simulator.core.limit import limit
 from simulator.core.run import KINDS, RunData
 from simulator.core.sessions import outcomes, wall
+from simulator.core.solved import solved
 from simulator.core.stats import ratio
 from simulator.core.table import Floats, Mask, Table
 from simulator.core.throughput import cached, rates
@@ -31,14 +32,16 @@ SOURCES = ("usage", "continuous", "counted", "none")
 
 
 def summarise(run: RunData, *, slo: Mapping[str, float] | None = None) -> dict[str, Any]:
-    """{"schema", "agent", "synthetic", "client", "engine", "limit", "warnings"}: plain numbers, texts, lists and None;
-    never NaN. slo: objectives for goodput, instead of the run's own. A kind of traffic that was not sent is None."""
+    """{"schema", "mode", "agent", "synthetic", "client", "engine", "limit", "warnings"}: plain numbers, texts, lists
+    and None; never NaN. slo: objectives for goodput, instead of the run's own. A kind of traffic that was not sent is
+    None."""
     samples = [sample for kind in KINDS if (sample := traffic(run, kind)) is not None]
     open_at = open_by_records(run.requests) if run.ended else open_by_pulses(run.pulses)
     scraped = {s.kind: engine(run.engine, s.window, open_at) for s in samples}
     parts = {s.kind: _traffic(s, run.slo if slo is None else slo, scraped[s.kind]) for s in samples}
     summary: dict[str, Any] = {
         "schema": SCHEMA,
+        "mode": run.mode,
         "agent": parts.get("agent"),
         "synthetic": parts.get("synthetic"),
         "client": client(samples),
@@ -79,6 +82,7 @@ def _traffic(sample: Traffic, slo: Mapping[str, float], scraped: dict[str, Any] 
         "planned": planned(sample.sent),
         "fairness": fairness(turns) if agent else None,
         "sessions": outcomes(sample) if agent else None,
+        "live": solved(sample) if agent and sample.run.live else None,
         "wall": wall(sample) if agent else None,
         "tools": tools(sample.run.tools, sample.window) if agent else None,
         **(groups(sample) if agent else {}),

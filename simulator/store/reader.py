@@ -121,6 +121,7 @@ class Run:
             damage=dict(self.damage),
             slo=slo if isinstance(slo, dict) else {},
             arrivals={kind: plan for kind, plan in arrivals.items() if isinstance(plan, dict)},
+            mode=str(self.manifest.get("mode") or "replay"),
         )
 
     def rows(self, name: str) -> Iterator[list[dict[str, Any]]]:

@@ -25,6 +25,7 @@ from simulator.view.identity import (
 )
 from simulator.view.marks import marks
 from simulator.view.report_parts import verified
+from simulator.view.solved import share, why_not
 from simulator.view.verdict import NO_COMPARISON, WHO, limits
 
 #: cells of a line before what it says
@@ -78,6 +79,8 @@ def in_a_line(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     """One run among several: what its figures must not be taken for, then the figures."""
     told = [f"[{mark.partition(':')[0]}]" for mark in marks(summary, manifest)]
     agent, synthetic = summary["agent"], summary["synthetic"]
+    if agent is not None and agent.get("live"):
+        told.append(f"solved {share(agent['live'])};")
     if agent is not None:
         turn = duration(agent["turn_latency_s"]["p50"])
         told.append(f"agents {measure(agent['output_tok_s'], 'tok/s')}, a turn {turn} (p50);")
@@ -124,12 +127,15 @@ def _requests(part: Mapping[str, Any]) -> str:
 
 
 def _agent_lines(agent: Mapping[str, Any], *, carried_out: bool) -> list[str]:
-    done, split, tools = agent["sessions"], agent["wall"], agent["tools"]
+    done, split, tools, live = agent["sessions"], agent["wall"], agent["tools"], agent.get("live")
     lines = [
         f"sessions   {count(done['completed'])} completed, {digits(done['per_hour'])}/h"
         + (f", {count(done['failed'])} failed" if done["failed"] else "")
-        + f"; recorded solution verified: {verified(done)}"
+        + (f"; recorded solution verified: {verified(done)}" if live is None else "")
     ]
+    if live is not None:
+        missed = why_not(live)
+        lines.append(f"solved     {share(live)}" + (f"; {missed}" if missed else ""))
     if split:
         shares = split["shares"]
         tool = shares["tool_run_s"] + shares["tool_queue_s"] + shares["tool_pace_s"]
@@ -142,7 +148,8 @@ def _agent_lines(agent: Mapping[str, Any], *, carried_out: bool) -> list[str]:
     elif tools:
         lines.append(
             f"tools      {count(tools['calls'])} calls, run p50 {duration(tools['run_s']['p50'])}, "
-            f"p95 {duration(tools['run_s']['p95'])}; {count(tools['mismatches'])} differ from the recording"
+            f"p95 {duration(tools['run_s']['p95'])}"
+            + (f"; {count(tools['mismatches'])} differ from the recording" if live is None else "")
         )
     return lines
 

@@ -156,10 +156,12 @@ def sessions(state: LiveState, width: int) -> list[Part]:
         _pair("busy", f"{busy}/{len(slots)}"),
         _pair("done", count(state.pulse.get("sessions_done", 0))),
     ]
+    live = state.manifest.get("mode") == "live"
     if state.verified[True]:
-        items.append(_pair("verified", count(state.verified[True]), "green"))
+        items.append(_pair("solved" if live else "verified", count(state.verified[True]), "green"))
     if state.verified[False]:
-        items.append(_pair("check failed", count(state.verified[False]), "bold red"))
+        words = ("not solved", "yellow") if live else ("check failed", "bold red")
+        items.append(_pair(words[0], count(state.verified[False]), words[1]))
     decoding = sorted(s.tok_s for s in slots if s.phase == "decode")
     if decoding:
         items.append(_pair("tok/s/user p50", f"{decoding[len(decoding) // 2]:.1f}"))

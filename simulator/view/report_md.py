@@ -21,6 +21,7 @@ from simulator.view.identity import (
     title,
 )
 from simulator.view.report_parts import client, engine, errors, groups, limit, sessions, table, tools, wall, warnings
+from simulator.view.solved import section, share, why_not
 from simulator.view.verdict import NO_COMPARISON, WHO, failures, limits, missing_p99
 
 Lines = list[str]
@@ -40,7 +41,8 @@ def report(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     else:
         lines += [*side_by_side(agent, synthetic, manifest), *notes(summary), ""]
     if agent is not None:
-        lines += [*wall(agent), *sessions(agent), *groups(agent), *tools(agent, carried_out=not is_virtual(manifest))]
+        lines += [*section(agent.get("live")), *wall(agent), *sessions(agent), *groups(agent)]
+        lines += tools(agent, carried_out=not is_virtual(manifest))
     lines += [
         *arrivals(summary),
         *errors(summary),
@@ -56,6 +58,9 @@ def headline(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Lines:
     """A few sentences: what was delivered, how it felt, who is the limit, what failed, and whether to believe it."""
     agent, synthetic = summary["agent"], summary["synthetic"]
     lines: Lines = []
+    if agent is not None and (live := agent.get("live")):
+        missed = why_not(live)
+        lines.append(f"**Solved: {share(live)}**{f'; {missed}' if missed else ''}.  ")
     if agent is not None:
         busy = agent["in_flight_mean"]
         lines.append(

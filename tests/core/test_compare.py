@@ -73,7 +73,6 @@ def test_equal_values_are_equivalent_and_a_wider_margin_is_the_users() -> None:
         ({"engine": {"kind": "emulated"}}, "kind", "real in a-1, emulated in b-1"),
         ({"engine": {"random_weights": True}}, "kind", "random weights"),
         ({"engine": {"kind": "emulated", "virtual": True}}, "kind", "virtual time"),
-        ({"mode": "live"}, "mode", "replay mode"),
         ({"versions": {"agent-sim": "0.2.0", "commit": "c"}}, "client", "0.1.0 (c) in a-1, 0.2.0 (c)"),
         ({"scenario_hash": "z", "scenario": {"sessions": 9}}, "scenario", "differ in sessions"),
     ],
@@ -101,10 +100,11 @@ def test_a_key_that_the_older_run_does_not_know_is_as_it_always_was() -> None:
         ({"delivered": {"agent": work(tok=102)}}, "delivered", "+2.0 % output tokens"),
         ({"delivered": {"agent": work(0)}}, "", ""),
         ({"agent": None}, "traffic", "no kind of traffic"),
+        ({"mode": "live"}, "mode", "mode differs: replay in a-1, live in b-1"),
     ],
 )
 def test_what_no_option_excuses(changes: dict[str, Any], aspect: str, said: str) -> None:
-    found = six(**changes, allowed=["seed", "scenario", "model", "gpu", "kind", "client", "mode"])
+    found = six(**changes, allowed=["seed", "scenario", "model", "gpu", "kind", "client"])
     told = [each for each in found.refused if each.aspect == aspect]
     assert (found.word is Verdict.INCOMPARABLE) is bool(aspect)
     assert not aspect or said in told[0].told

@@ -18,7 +18,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "metrics.md").read_text()
 NAMED = set(re.findall(r"`([^`\n]+)`", PAGE))
 #: mappings whose keys are the run's own names
-OWN = {"errors", "by_tool", "by_kind", "by_size", "by_profile", "by_context", "slo"}
+OWN = {"errors", "failures", "by_tool", "by_kind", "by_size", "by_profile", "by_context", "slo"}
 
 
 def keys(found: Any, own: bool = False) -> Iterator[str]:
@@ -39,7 +39,7 @@ def whole_summary() -> dict[str, Any]:
     run = run_of(
         *[reply(10 + i / 10, chunks, session=f"s{i % 2}", turn=i // 2, cached_tok=50) for i in range(60)],
         reply(11.0, chunks, kind="synthetic"), failure(12.0), windows=both, slo={"ttft_s": 1.0},
-        sessions=(session("s0", 0, 15), session("s1", 0, 15)), tools=[tool(11.0, 11.0, 11.2)],
+        mode="live", sessions=(session("s0", 0, 15, verified=True, recorded_share=1.0), session("s1", 0, 15)), tools=[tool(11.0, 11.0, 11.2)],
         pulses=[pulse(12.0), pulse(12.0, kind="synthetic")], engine=(scrape(12.0, num_requests_running=1),),
         arrivals={"synthetic": {"kind": "poisson", "places": 4, "due_s": [11.0]}},
     )  # fmt: skip
@@ -49,6 +49,7 @@ def whole_summary() -> dict[str, Any]:
 def test_every_key_of_the_summary_is_described() -> None:
     summary = whole_summary()
     assert summary["agent"]["wall"] and summary["agent"]["tools"] and summary["agent"]["goodput"]
+    assert summary["agent"]["live"]
     assert summary["engine"]["agent"] and summary["synthetic"]["arrival"] and summary["warnings"]
     missing = sorted(set(keys(summary)) - NAMED)
     assert not missing, f"docs/metrics.md, 'Every key of summary.json', does not name {missing}"

@@ -21,7 +21,7 @@ def diff(
         str | None, typer.Option(help="Values this near are equal, e.g. 2%; default 2 and 5 %.")
     ] = None,
     allow: Annotated[
-        list[str] | None, typer.Option(help="Differences you ask for: seed,scenario,model,gpu,kind,client,mode.")
+        list[str] | None, typer.Option(help="Differences you ask for: seed,scenario,model,gpu,kind,client.")
     ] = None,
     in_: Annotated[list[Path] | None, typer.Option("--in", help="Further folder to look for labels in.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Every metric and every setting.")] = False,

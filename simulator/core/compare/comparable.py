@@ -15,7 +15,7 @@ from simulator.core.run import KINDS
 from simulator.core.scenario import Scenario
 
 #: differences that a user may ask for
-ALLOWABLE = ("seed", "scenario", "model", "gpu", "kind", "client", "mode")
+ALLOWABLE = ("seed", "scenario", "model", "gpu", "kind", "client")
 NAMED = {"agent": "agents", "synthetic": "synthetic"}
 LIVE = "live"
 
@@ -59,8 +59,8 @@ class OneRun:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """aspect: one of ALLOWABLE, or "cut", "unfinished", "delivered", "traffic". told: a clause. kind: the only traffic
-    that it is about, "" for all."""
+    """aspect: one of ALLOWABLE, or "mode" (live and replay are never compared), "cut", "unfinished", "delivered",
+    "traffic". told: a clause. kind: the only traffic that it is about, "" for all."""
 
     aspect: str
     told: str
@@ -181,7 +181,7 @@ _FACTS = (
     ("kind", "kind of engine", kind_of),
     ("model", "model", _text("model", of_engine=True)),
     ("gpu", "GPU", gpu_of),
-    ("mode", "replay mode", _text("mode")),
+    ("mode", "mode", _text("mode")),
     ("client", "client's version", _client),
 )
 
