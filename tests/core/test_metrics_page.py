@@ -39,7 +39,9 @@ def whole_summary() -> dict[str, Any]:
     run = run_of(
         *[reply(10 + i / 10, chunks, session=f"s{i % 2}", turn=i // 2, cached_tok=50) for i in range(60)],
         reply(11.0, chunks, kind="synthetic"), failure(12.0), windows=both, slo={"ttft_s": 1.0},
-        mode="live", sessions=(session("s0", 0, 15, verified=True, recorded_share=1.0), session("s1", 0, 15)), tools=[tool(11.0, 11.0, 11.2)],
+        mode="live",
+        sessions=(session("s0", 0, 15, verified=True, recorded_share=1.0), session("s1", 0, 15)),
+        tools=[tool(11.0, 11.0, 11.2)],
         pulses=[pulse(12.0), pulse(12.0, kind="synthetic")], engine=(scrape(12.0, num_requests_running=1),),
         arrivals={"synthetic": {"kind": "poisson", "places": 4, "due_s": [11.0]}},
     )  # fmt: skip
