@@ -5,6 +5,8 @@ A package is a folder under repos/_packages/:
     names.txt       one drawn name a line (render.draw_names)
     commits.txt     how it grew: `path, path :: message` a line, oldest first
     tree/           its files, each with `.txt` behind its name; `$name` in paths and texts is filled
+    parts/NAME.txt  text that a line `#@@ NAME` in a file stands for, so that it can be in one file before a piece of
+                    work and in another after it; has no slots
     work/KEY.txt    a piece of work: sections (render.sections); the slots named KEY in the files belong to it
 
 A file whose text is empty at a stage does not exist there.
@@ -13,6 +15,7 @@ A file whose text is empty at a stage does not exist there.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +27,7 @@ from .render import NEW, OLD, SLIP, Source, draw_names, fill, parse, sections, s
 
 PACKAGES = Path(__file__).resolve().parents[1] / "_packages"
 Stages = Mapping[str, str]
+_PART = re.compile(r"^#@@ (\w+)$", re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,12 @@ def is_test(path: str) -> bool:
 def _texts(folder: Path) -> tuple[tuple[str, str], ...]:
     tree = folder / "tree"
     found = sorted(p for p in tree.rglob("*.txt") if p.is_file())
-    return tuple((p.relative_to(tree).as_posix().removesuffix(".txt"), p.read_text(encoding="utf-8")) for p in found)
+    parts = {p.stem: p.read_text(encoding="utf-8").rstrip("\n") for p in (folder / "parts").glob("*.txt")}
+
+    def text(path: Path) -> str:
+        return _PART.sub(lambda m: parts[m[1]], path.read_text(encoding="utf-8"))
+
+    return tuple((p.relative_to(tree).as_posix().removesuffix(".txt"), text(p)) for p in found)
 
 
 def build(package: str, seed: int, version: str = "0.4.0") -> World:

@@ -22,8 +22,9 @@ _FILE_LOGS = (
 )
 
 
-def orient(walk: Walk, first: str, reads: Sequence[str], *, brief: bool, red: str = "") -> None:
-    """Files, README, what `reads` names, the history, and a first full run. red: what it says when it fails."""
+def orient(walk: Walk, first: str, reads: Sequence[str], *, brief: bool, red: str = "", after: str = "") -> None:
+    """Files, README, what `reads` names, the history, and a first full run. red: what it says when it fails; after:
+    what it says else."""
     rng, world = walk.rng, walk.world
     walk.list_files(".", f"{first} I begin with the layout of the repository.", recursive=True)
     if not (brief and reads):
@@ -35,7 +36,7 @@ def orient(walk: Walk, first: str, reads: Sequence[str], *, brief: bool, red: st
                  "The commits are small, each with a subject that says what it is for.")  # fmt: skip
     total = runs.total(walk.files)
     walk.run(runs.whole(world)[rng.randrange(2)], "Before I change anything I want to see the suite as it stands.",
-             red or f"All {total} cases pass, so nothing that was reported is covered by a test yet.",
+             red or after or f"All {total} cases pass, so nothing that was reported is covered by a test yet.",
              fails=bool(red))  # fmt: skip
 
 
