@@ -11,6 +11,8 @@ from simulator.tasks.mix import TYPICAL_TURNS, draw
 
 #: floor of a turn (pace.floor_s), with tools at their recorded pace and without; medians of many plans
 TURN_S = {True: 4.0, False: 1.5}
+#: of a recorded session that nobody has looked at
+RECORDED_TURNS = 25.0
 #: sessions from which on the planned ones say more than the typical ones
 ENOUGH = 5
 
@@ -39,6 +41,8 @@ class Forecast:
         """Sessions in all."""
         if not self._needed_s:
             return len(self._floors)
+        if self._scenario.trace is not None:  # not known before each was looked at
+            return max(self._count, len(self._floors))
         scale = self._told_s / self._guessed_s if self._count >= ENOUGH and self._told_s else 1.0
         return sum(self._of(slot, scale) for slot in range(len(self._floors)))
 
@@ -53,6 +57,7 @@ class Forecast:
         known, scenario = self._guesses[slot], self._scenario
         while len(known) <= nth:
             spec = draw(scenario, slot, len(known))
-            turns = min(TYPICAL_TURNS[spec.size] * (1 - spec.age), scenario.max_turns or float("inf"))
+            typical = TYPICAL_TURNS.get(spec.size, RECORDED_TURNS)
+            turns = min(typical * (1 - spec.age), scenario.max_turns or float("inf"))
             known.append(turns * TURN_S[scenario.tools == "paced"])
         return known[nth]

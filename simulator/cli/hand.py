@@ -19,6 +19,7 @@ from simulator.cli.arrivals import open_load, with_due_times
 from simulator.cli.hosted import HostedTools
 from simulator.cli.procs import streams
 from simulator.cli.target import Target
+from simulator.cli.tracing import AnsweringTools
 from simulator.core.scenario import Scenario
 from simulator.core.share import WHOLE, Share
 from simulator.drive.clock import RunClock
@@ -78,7 +79,7 @@ class Hand:
         self._meter = Meter(self.clock.now)
         self._interrupt = asyncio.Event()
         self._plans = Plans(job.plans) if job.plans is not None else None
-        self._tools: HostedTools | None = None
+        self._tools: HostedTools | AnsweringTools | None = None
         self._fault: BaseException | None = None
         target, now = job.target, self.clock.now
         self._endpoint = Endpoint(target.base_url, target.api_key or "none", now, timeout_s=target.timeout_s)
@@ -101,9 +102,12 @@ class Hand:
         reserve(max(CONNECTIONS_A_SESSION * scenario.sessions, streams(scenario.synthetic)))
         self._helpers = [asyncio.create_task(self._pulse()), asyncio.create_task(self._meter.watch_loop())]
         if self._plans is not None and self._job.share.numbers(self._job.scenario.sessions):
-            self._tools = await HostedTools.start(
-                self._plans, self._job.run, keep=self._job.keep, sandboxed=self._job.sandboxed
-            )
+            if scenario.trace is not None:
+                self._tools = AnsweringTools()
+            else:
+                self._tools = await HostedTools.start(
+                    self._plans, self._job.run, keep=self._job.keep, sandboxed=self._job.sandboxed
+                )
             self._helpers.append(asyncio.create_task(self._tools.watch()))
         for helper in self._helpers:
             helper.add_done_callback(self._on_ended)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from simulator import tokenizer
+from simulator.cli import tracing
 from simulator.cline.profiles import profile
 from simulator.core.action import Action, Outcome
 from simulator.core.scenario import Scenario
@@ -82,6 +83,10 @@ def plan_one(spec: SessionSpec) -> PlannedSession:
 def _planned(spec: SessionSpec) -> PlannedSession:
     assert _worker is not None
     job = _worker.job
+    if job.scenario.trace is not None:
+        from_trace = tracing.planned(spec, job.scenario, job.model)
+        floor_s = pace.floor_s(from_trace, paced=True)
+        return save_session(job.folder, from_trace, spec.slot, "", floor_s)
     style = profile(spec.profile).style
     task = catalog.make(catalog.chosen(spec.kind, spec.seed), spec.seed, spec.size, style)
     repository = Repository.create(job.folder / f"{spec.session}.git", task.history)

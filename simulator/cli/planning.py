@@ -34,7 +34,7 @@ from simulator.store.plans import (
     sweep,
 )
 from simulator.tasks.breadth import planned_as, planned_slots
-from simulator.tasks.mix import draw, needed_s
+from simulator.tasks.mix import draw, more, needed_s
 from simulator.virtual.children import unheard
 
 KEEP = 6
@@ -48,6 +48,7 @@ PLANNERS = (
     "cli/forecast.py",
     "cli/planner.py",
     "cli/planning.py",
+    "cli/tracing.py",
     "core/action.py",
     "core/arrival.py",
     "core/live.py",
@@ -137,7 +138,8 @@ class Planning:
 
     def _lacking(self) -> list[tuple[int, int, float]]:
         """Slots without work for the whole run: (slot, sessions that it has, seconds of work that they are)."""
-        return self.folder.lacking(self._slots, self._needed_s)
+        rows = self.folder.lacking(self._slots, self._needed_s)
+        return [row for row in rows if more(self._scenario, row[0], row[1])]
 
     def wait_first(self) -> None:
         self._first.wait()
@@ -225,7 +227,7 @@ class Planning:
                         forecast.add(row)
                         covered_s[row.slot] += row.floor_s
                         firsts -= row.session == f"s{row.slot:04d}"
-                        if covered_s[row.slot] < self._needed_s:
+                        if covered_s[row.slot] < self._needed_s and more(scenario, row.slot, given[row.slot]):
                             waiting.add(ask(row.slot))
                     self._progress(len(self.folder.sessions), forecast.expected)
             except BaseException:
@@ -264,7 +266,7 @@ def _key(scenario: Scenario, model: str) -> str:
     package = Path(__file__).resolve().parents[1]
     files = [package / "tokenizer.py", *(package.parent / "repos").rglob("*")]
     files += [package / name for name in PLANNERS]
-    for part in ("cline", "tasks", "drive"):
+    for part in ("cline", "tasks", "drive", *(("trace",) if scenario.trace is not None else ())):
         files += (package / part).rglob("*")
     for path in sorted(f for f in files if f.is_file() and "__pycache__" not in f.parts):
         digest.update(str(path.relative_to(package.parent)).encode() + path.read_bytes())

@@ -114,6 +114,13 @@ class Declined:
     mistake: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A call of another program's agent (`sim import`): it is never done, only answered as it was. tool: its name."""
+
+    tool: str
+
+
 Action = (
     ListFiles
     | ReadFile
@@ -128,6 +135,7 @@ Action = (
     | SwitchToAct
     | Delegate
     | Declined
+    | Recorded
 )
 #: look at the workspace and change nothing
 LOOKS = (ListFiles, ReadFile, Search, Definitions)

@@ -51,9 +51,9 @@ class _Arrival(_Block):
     """When things arrive. closed: the next starts when the last one ends. Open loops, on a clock that nothing shifts:
     constant, equal gaps; poisson, gaps drawn by the seed; trace, written down: `times_s`, seconds from the start in
     rising order, or `file`, one such number a line, beside the scenario; each multiplied by `scale` (0.5: twice as
-    fast). total: no more than so many in all."""
+    fast). recorded: when the sessions of the scenario's `trace` began. total: no more than so many in all."""
 
-    kind: Literal["closed", "poisson", "constant", "trace"] = "closed"
+    kind: Literal["closed", "poisson", "constant", "trace", "recorded"] = "closed"
     times_s: Annotated[tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=1, max_length=MAX_TIMES)] | None = (
         None
     )
@@ -82,8 +82,8 @@ class _Arrival(_Block):
             for key in ("times_s", "file"):
                 if getattr(self, key) is not None:
                     raise ValueError(f"`{key}` goes with `kind: trace`, not with `kind: {self.kind}`")
-            if self.scale != 1.0:
-                raise ValueError(f"`scale` goes with `kind: trace`, not with `kind: {self.kind}`")
+            if self.scale != 1.0 and self.kind != "recorded":
+                raise ValueError(f"`scale` goes with `kind: trace` or `recorded`, not with `kind: {self.kind}`")
         elif self.times_s is None and self.file is None:
             raise ValueError("`kind: trace` needs `times_s`, a list of seconds, or `file`, one number a line")
         if self.kind == "closed" and self.total is not None:
@@ -113,6 +113,25 @@ class Arrival(_Arrival):
             if self.open and getattr(self, cap) is not None:
                 raise ValueError(f"`{cap}` is a cap that would bend an open loop's arrivals; leave it out")
         return self
+
+
+class Recording(_Block):
+    """Recorded sessions in place of drawn tasks. file: a trace made by `sim import`, beside the scenario. sessions:
+    "once", each is played once, by the order in which they began; "drawn", as many as are wanted, all equally often in
+    an order drawn by the seed, each further copy with private text of its own. gap_scale multiplies recorded pauses and
+    tool latencies, gap_cap_s is the longest of either. digest, total: of the file, known once it was read."""
+
+    file: Annotated[str, Field(min_length=1)]
+    sessions: Literal["once", "drawn"] = "once"
+    gap_scale: Annotated[float, Field(ge=0, le=1_000)] = 1.0
+    gap_cap_s: Positive = 60.0
+    digest: str = ""
+    total: Annotated[int, Field(ge=0)] = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _word(cls, value: Any) -> Any:
+        return {"file": value} if isinstance(value, str) else value
 
 
 class SyntheticArrival(_Arrival):
@@ -210,7 +229,8 @@ class Scenario(_Block):
     tools: "real", the answer is given when the tool is done; "paced", no sooner than the recorded latency.
     mode: "replay", each reply counts as the recorded one, whatever it says; "live", the model's own replies carry the
     session on, and it is checked whether they solved the task. A live session begins at its beginning, with real tools
-    and replies of the length that the model likes."""
+    and replies of the length that the model likes.
+    trace: recorded sessions in place of drawn ones; then `think: recorded` and `start: beginning` are the defaults."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=64)]
     seed: Annotated[int, Field(ge=0)] = 1
@@ -238,6 +258,7 @@ class Scenario(_Block):
     workdir: Literal["per_agent", "shared"] = "per_agent"
     warmup: Warmup = Warmup()
     slo: Slo = Slo()
+    trace: Recording | None = None
     endpoint: Endpoint | None = None
     time_limit_s: Positive = 3600.0
     request_timeout_s: Positive = 300.0
@@ -271,16 +292,37 @@ class Scenario(_Block):
             raise ValueError("`mode: live` is about agents; give `sessions` above 0")
         return self
 
+    @model_validator(mode="before")
+    @classmethod
+    def _recorded(cls, value: Any) -> Any:
+        """A trace is played as it was recorded unless told otherwise."""
+        if not isinstance(value, dict) or value.get("trace") is None:
+            return value
+        for key in ("profiles", "tasks", "sizes", "plan_mode", "subagents", "workdir"):
+            if key in value and value[key] != cls.model_fields[key].default:
+                raise ValueError(f"`{key}` says which sessions are drawn; those of a `trace` are there: leave it out")
+        return {"think": "recorded", "start": "beginning", **value}
+
+    @property
+    def _played_once(self) -> bool:
+        return self.trace is not None and self.trace.sessions == "once"
+
     @model_validator(mode="after")
     def _sensible(self) -> Scenario:
+        if self.trace is not None and self.mode == "live":
+            raise ValueError("`mode: live` lets a model work; a `trace` is only replayed: leave one of them out")
+        if self.trace is not None and self.tools == "real":
+            raise ValueError("`tools: real` cannot be: nothing that a `trace` recorded is executed; leave it out")
+        if self.arrival.kind == "recorded" and self.trace is None:
+            raise ValueError("`arrival.kind: recorded` needs a `trace`, whose sessions say when they began")
         if self.sessions == 0 and self.synthetic is None:
             raise ValueError("nothing to do: give `sessions` above 0, a `synthetic` block, or both")
         if self.arrival.open:
             if not self.sessions:
                 raise ValueError("an open loop needs places: give `sessions`, the most that may be open at once")
-            if self.window_s is None and self.arrival.total is None and self.arrival.kind != "trace":
+            if self.window_s is None and self.arrival.total is None and self.arrival.kind not in ("trace", "recorded"):
                 raise ValueError("an open loop never ends by itself: give `window_s`, or `arrival.total`")
-        elif self.sessions and self.refill and self.window_s is None:
+        elif self.sessions and self.refill and self.window_s is None and not self._played_once:
             raise ValueError("`refill: true` never ends by itself: give `window_s`, or `refill: false`")
         return self
 

@@ -18,6 +18,7 @@ from simulator.core.scenario import (
     Endpoint,
     Live,
     Output,
+    Recording,
     Scenario,
     Slo,
     Synthetic,
@@ -79,7 +80,7 @@ def _model_at(path: Sequence[str | int]) -> type[BaseModel]:
     model: type[BaseModel] = Scenario
     below: Mapping[str, type[BaseModel]] = {
         "arrival": Arrival, "output": Output, "warmup": Warmup, "slo": Slo, "endpoint": Endpoint,
-        "live": Live, "synthetic": Synthetic, "think": Think,
+        "live": Live, "synthetic": Synthetic, "think": Think, "trace": Recording,
     }  # fmt: skip
     for part in path:
         found = below.get(str(part), model)

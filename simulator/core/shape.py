@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import orjson
 
-from simulator.core.action import Complete, Propose, SwitchToAct
+from simulator.core.action import Complete, Propose, Recorded, SwitchToAct
 from simulator.core.plan import SessionPlan
 
 BLOCK_TOK = 64
@@ -87,9 +87,10 @@ def shape(plans: Iterable[SessionPlan]) -> Shape:
         calls, cuts, cut_sessions = calls + len(agent), cuts + cut_here, cut_sessions + bool(cut_here)
         actions = [c.action for t in agent for c in t.calls if not isinstance(c.action, _WORDS)]
         total += len(actions)
-        repeats += len(actions) - len({repr(a) for a in actions})
+        told = [repr(a) for a in actions if not isinstance(a, Recorded)]  # of recorded calls only the name is known
+        repeats += len(told) - len(set(told))
         for action in actions:
-            name = type(action).__name__
+            name = action.tool if isinstance(action, Recorded) else type(action).__name__
             tools[name] = tools.get(name, 0) + 1
     return Shape(
         sessions=len(turns),

@@ -20,6 +20,7 @@ from simulator.core.action import (
     Outcome,
     Propose,
     ReadFile,
+    Recorded,
     Refused,
     Search,
     SwitchToAct,
@@ -118,6 +119,8 @@ def tool_name(action: Action) -> str:
             return "delegate"
         case Declined():
             return "declined"
+        case Recorded(tool):
+            return tool
 
 
 def edits(action: Action) -> bool:

@@ -24,9 +24,9 @@ INDEX, LOCK, GROWING = "index.json", "in-use", "growing"
 
 @dataclass(frozen=True, slots=True)
 class PlannedSession:
-    """One row of the index. head: commit that its workspaces start from. prompt_tok: planned prompt of its first
-    request in this run; 0 where nothing is recorded. floor_s: no engine and no machine play it faster than this.
-    file_bytes: of its plan.
+    """One row of the index. head: commit that its workspaces start from, "" where it has none. prompt_tok: planned
+    prompt of its first request in this run; 0 where nothing is recorded. floor_s: no engine and no machine play it
+    faster than this. file_bytes: of its plan.
     """
 
     session: str
@@ -161,7 +161,8 @@ def open_plans(folder: Path) -> PlanFolder | None:
 def _whole(found: PlanFolder, row: PlannedSession) -> bool:
     """Whether a session's file and repository are as they were saved, as far as a look tells."""
     plan, repository = found.path / f"{row.session}.plan", found.repository(row.session)
-    return plan.exists() and plan.stat().st_size == row.file_bytes and (repository / "objects").is_dir()
+    rooted = not row.head or (repository / "objects").is_dir()
+    return plan.exists() and plan.stat().st_size == row.file_bytes and rooted
 
 
 @contextmanager

@@ -8,11 +8,12 @@ shares are the scenario's, of the first few slots as of all; later sessions of a
 from __future__ import annotations
 
 import functools
+import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from simulator.core.scenario import Scenario
+from simulator.core.scenario import Recording, Scenario
 
 #: about how many turns a session of a size has; used only to weigh the first sessions of a stationary start
 TYPICAL_TURNS = {"small": 18.0, "medium": 45.0, "long": 110.0}
@@ -24,7 +25,7 @@ PREFILL_ALLOWANCE_S = 45.0
 class SessionSpec:
     """One session to plan. age: share of its turns already done at the start (0, from the beginning). shared_dir: its
     prompts name the one folder that all agents share, not one of its own. plan_mode: it begins in plan mode.
-    subagents: it sends out sub-agents."""
+    subagents: it sends out sub-agents. recorded: of kind "trace": which of the trace's sessions, and which copy."""
 
     session: str
     slot: int
@@ -36,11 +37,14 @@ class SessionSpec:
     shared_dir: bool
     plan_mode: bool = False
     subagents: bool = False
+    recorded: tuple[int, int] = (0, 0)
 
 
 def draw(scenario: Scenario, slot: int, nth: int) -> SessionSpec:
     """The nth session (from 0) of a slot. Depends on scenario and seed alone, not on how many are drawn."""
     number = slot + nth * scenario.sessions
+    if scenario.trace is not None:
+        return _recorded(scenario, scenario.trace, slot, nth, number)
     stationary = nth == 0 and scenario.start == "stationary"
     rng = random.Random(f"{scenario.seed}/session/{number}")
     sizes = {s: w * (TYPICAL_TURNS[s] if stationary else 1.0) for s, w in scenario.sizes.items()}
@@ -62,6 +66,32 @@ def draw(scenario: Scenario, slot: int, nth: int) -> SessionSpec:
         plan_mode=pick("plan_mode", _yes(scenario.plan_mode)) == "yes",
         subagents=pick("subagents", _yes(scenario.subagents)) == "yes",
     )
+
+
+def _recorded(scenario: Scenario, recording: Recording, slot: int, nth: int, number: int) -> SessionSpec:
+    """A session of a trace. Drawn ones come in rounds, each with every session once, in an order of its own."""
+    rng = random.Random(f"{scenario.seed}/session/{number}")
+    round_, place = divmod(number, recording.total)
+    if recording.sessions == "drawn":
+        place = _order(f"{scenario.seed}/round/{round_}", recording.total)[place]
+    age = rng.random() if nth == 0 and scenario.start == "stationary" else 0.0
+    return SessionSpec(
+        session=f"s{number:04d}", slot=slot, kind="trace", size="recorded", seed=rng.randrange(1 << 31), profile="",
+        age=age, shared_dir=False, recorded=(place, round_),
+    )  # fmt: skip
+
+
+@functools.lru_cache(maxsize=8)
+def _order(seed: str, n: int) -> tuple[int, ...]:
+    order = list(range(n))
+    random.Random(seed).shuffle(order)
+    return tuple(order)
+
+
+def more(scenario: Scenario, slot: int, nth: int) -> bool:
+    """Whether a slot has an nth session: drawn ones have no end, recorded ones are played once."""
+    recording = scenario.trace
+    return recording is None or recording.sessions == "drawn" or slot + nth * scenario.sessions < recording.total
 
 
 @functools.lru_cache(maxsize=64)
@@ -97,7 +127,10 @@ def _yes(share: float) -> dict[str, float]:
 
 
 def needed_s(scenario: Scenario) -> float:
-    """How long a slot must have work for: the window, and what may pass before it opens. 0: one session a slot."""
+    """How long a slot must have work for: the window, and what may pass before it opens. 0: one session a slot;
+    infinite: all that it has."""
+    if scenario.refill and scenario.window_s is None and scenario.trace is not None and not scenario.arrival.open:
+        return math.inf
     if not scenario.refill or scenario.window_s is None:
         return 0.0
     return scenario.ramp_s + PREFILL_ALLOWANCE_S + scenario.window_s

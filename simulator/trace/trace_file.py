@@ -104,42 +104,55 @@ def header(path: Path) -> Header:
 
 def sessions(path: Path) -> Iterator[TracedSession]:
     """All sessions of a trace, one in memory at a time. UsageError names the line of whatever is wrong."""
+    for session, _, _ in located(path):
+        yield session
+
+
+def located(path: Path) -> Iterator[tuple[TracedSession, int, int]]:
+    """The same, with the offset and the length of each session's lines."""
     with _open(path) as file:
         _header(path, file.readline(MAX_ITEM_BYTES))
         seen: set[str] = set()
         current: SessionLine | None = None
         turns: list[TurnLine] = []
         end: End | None = None
-        count = 0
+        count = start = at = 0
         for number, raw in json_lines(file, start=2):
-            where = f"{path}:{number}"
+            where, at = f"{path}:{number}", file.tell() - (0 if isinstance(raw, Bad) else len(raw))
             if end is not None:
                 raise UsageError(f"{where}: something follows the trace's last line; {AGAIN}")
             line = _line(raw, where)
-            match line:
-                case SessionLine():
-                    if current is not None:
-                        yield _whole(current, turns, where)
-                    if line.session in seen:
-                        raise UsageError(f"{where}: session {line.session!r} comes twice; its lines must be together")
-                    seen.add(line.session)
-                    current, turns = line, []
-                case TurnLine():
-                    if current is None or line.session != current.session:
-                        raise UsageError(f"{where}: a turn of {line.session!r} does not follow its session's line")
-                    turns.append(line)
-                    count += 1
-                case End():
-                    end = line
-                case _:
-                    raise UsageError(f"{where}: a second first line; give one trace a file")
-        if current is not None:
-            yield _whole(current, turns, str(path))
+            if isinstance(line, TurnLine):
+                if current is None or line.session != current.session:
+                    raise UsageError(f"{where}: a turn of {line.session!r} does not follow its session's line")
+                turns.append(line)
+                count += 1
+                continue
+            if current is not None:
+                yield _whole(current, turns, where), start, at - start
+            if isinstance(line, SessionLine):
+                if line.session in seen:
+                    raise UsageError(f"{where}: session {line.session!r} comes twice; its lines must be together")
+                seen.add(line.session)
+                current, turns, start = line, [], at
+            elif isinstance(line, End):
+                current, end = None, line
+            else:
+                raise UsageError(f"{where}: a second first line; give one trace a file")
     if end is None:
         raise UsageError(f"{path} ends early, its last line is missing; {AGAIN}")
     if (end.sessions, end.turns) != (len(seen), count):
         said = f"{end.sessions} sessions and {end.turns} turns"
         raise UsageError(f"{path}: its last line counts {said}, the file has {len(seen)} and {count}; {AGAIN}")
+
+
+def one(raw: bytes, where: str) -> TracedSession:
+    """A session from its lines, which `located` told the place of."""
+    lines = [_line(each, where) for each in raw.splitlines() if each.strip()]
+    turns = [line for line in lines[1:] if isinstance(line, TurnLine)]
+    if not isinstance(lines[0], SessionLine) or len(turns) != len(lines) - 1:
+        raise UsageError(f"{where}: the file was changed meanwhile; start again")
+    return _whole(lines[0], turns, where)
 
 
 def _open(path: Path) -> IO[bytes]:

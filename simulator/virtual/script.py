@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from simulator.core.action import Action, Edit, Write
+from simulator.core.action import Action, Edit, Recorded, Write
 from simulator.core.plan import SessionPlan, Turn
 from simulator.engine.embedded.prompts import Prompts
 
@@ -153,6 +153,8 @@ def _marked(each: Script, shared: set[bytes]) -> Script:
 
 def tool_name(action: Action) -> str:
     """As in tools.jsonl of a run in real time."""
+    if isinstance(action, Recorded):
+        return action.tool
     names = {"ListFiles": "list", "ReadFile": "read"}
     kind = type(action).__name__
     return names.get(kind, kind.lower())

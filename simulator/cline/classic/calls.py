@@ -17,6 +17,7 @@ from simulator.core.action import (
     ListFiles,
     Propose,
     ReadFile,
+    Recorded,
     Search,
     SwitchToAct,
     Write,
@@ -66,6 +67,8 @@ def call(action: Action) -> tuple[str, dict[str, Any]]:
             raise UsageError("the classic client has no tool that inserts at a line; use replace_in_file")
         case SwitchToAct():
             raise UsageError("the classic client has no tool that leaves plan mode: its user does that")
+        case Recorded(tool):
+            raise UsageError(f"a recorded call of {tool!r} is only answered; it is no call of this client")
 
 
 def as_native(action: Action, progress: str, cwd: str) -> tuple[str, dict[str, Any]]:
