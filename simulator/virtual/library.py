@@ -43,6 +43,8 @@ class Library:
     def cast(self, slot: int, nth: int) -> Cast | None:
         """The nth session (from 0) of a slot; None when it has no more."""
         scenario = self._scenario
+        if scenario.trace is not None and scenario.trace.sessions == "once":
+            return self._once(slot, nth)
         if nth and (not scenario.refill or scenario.window_s is None):
             return None
         if slot < len(self._own) and nth < (len(self._own[slot]) if self._whole else 1):
@@ -55,6 +57,13 @@ class Library:
         turns = len(script.turns)
         end = turns if scenario.max_turns is None else min(turns, start + scenario.max_turns)
         return Cast(spec.session, script, spec.session.encode(), start, end)
+
+    def _once(self, slot: int, nth: int) -> Cast | None:
+        """Recorded sessions are played once each: there are no others."""
+        if slot >= len(self._own) or nth >= len(self._own[slot]):
+            return None
+        mine = self._own[slot][nth]
+        return Cast(mine.session, mine, b"", mine.start_turn, mine.end_turn)
 
     def _like(self, spec: SessionSpec) -> Script:
         """A script as near to the draw as the library has one."""

@@ -13,6 +13,7 @@ from simulator.core.scenario import Scenario
 from simulator.engine.embedded.config import EngineParams
 from simulator.errors import UsageError
 from simulator.virtual.fleet import Fleet
+from simulator.virtual.library import DISTINCT
 from simulator.virtual.log import Log
 from simulator.virtual.sampling import merged
 from simulator.virtual.script import Script
@@ -103,6 +104,11 @@ def _check_agents(scenario: Scenario, params: EngineParams, replicas: int) -> No
         raise UsageError("`arrival`: virtual time plays closed loops only; run this scenario in real time")
     if replicas > scenario.sessions:
         raise UsageError(f"--replicas {replicas}: more engines than the scenario's {scenario.sessions} sessions")
+    if scenario.trace is not None and scenario.trace.sessions == "once" and scenario.sessions > DISTINCT:
+        raise UsageError(
+            f"virtual time plays at most {DISTINCT} sessions of a trace at once; lower `sessions`, or say "
+            "`trace: {sessions: drawn}`"
+        )
     if params.max_model_len < scenario.context_window_tok:
         raise UsageError(
             f"the engine takes {params.max_model_len:,} tokens and the scenario's agents believe in "
