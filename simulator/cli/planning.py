@@ -51,6 +51,7 @@ PLANNERS = (
     "cli/tracing.py",
     "core/action.py",
     "core/arrival.py",
+    "core/arrival_block.py",
     "core/live.py",
     "core/normalise.py",
     "core/plan.py",

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-Positive = Annotated[float, Field(gt=0)]
+from simulator.core.arrival_block import MAX_TIMES as MAX_TIMES
+from simulator.core.arrival_block import Arrival as Arrival
+from simulator.core.arrival_block import Block, Positive
+from simulator.core.arrival_block import SyntheticArrival as SyntheticArrival
+
 Share = Annotated[float, Field(ge=0, le=1)]
 ProfileName = Literal["classic-xml", "classic-glm", "classic-native", "compact", "sdk"]
 KindName = Literal["coding", "documents", "finance"]
 SizeName = Literal["small", "medium", "long"]
+_PROFILES: dict[ProfileName, float] = {"classic-xml": 1.0}
+_TASKS: dict[KindName, float] = {"coding": 2.0, "documents": 1.0, "finance": 1.0}
+_SIZES: dict[SizeName, float] = {"medium": 0.7, "long": 0.3}
 
 
-class _Block(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class Think(_Block):
+class Think(Block):
     """Pauses before a turn, besides the tools: none; recorded (the plan's own); or a lognormal with this median and
     90th percentile, capped. In a file `think: none` and `think: recorded` are enough."""
 
@@ -43,79 +45,7 @@ class Think(_Block):
         return self
 
 
-#: arrivals that are written down; more of them are no scenario file any more
-MAX_TIMES = 200_000
-
-
-class _Arrival(_Block):
-    """When things arrive. closed: the next starts when the last one ends. Open loops, on a clock that nothing shifts:
-    constant, equal gaps; poisson, gaps drawn by the seed; trace, written down: `times_s`, seconds from the start in
-    rising order, or `file`, one such number a line, beside the scenario; each multiplied by `scale` (0.5: twice as
-    fast). recorded: when the sessions of the scenario's `trace` began. total: no more than so many in all."""
-
-    kind: Literal["closed", "poisson", "constant", "trace", "recorded"] = "closed"
-    times_s: Annotated[tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=1, max_length=MAX_TIMES)] | None = (
-        None
-    )
-    file: Annotated[str, Field(min_length=1)] | None = None
-    scale: Positive = 1.0
-    total: Annotated[int, Field(gt=0, le=MAX_TIMES)] | None = None
-
-    @property
-    def open(self) -> bool:
-        return self.kind != "closed"
-
-    @property
-    def rate_per_s(self) -> float | None:
-        """The rate of a drawn or constant schedule."""
-        raise NotImplementedError
-
-    def _checked(self, rate_key: str) -> None:
-        drawn, rate = self.kind in ("poisson", "constant"), self.rate_per_s
-        if drawn and rate is None:
-            raise ValueError(f"`kind: {self.kind}` needs its rate, `{rate_key}`")
-        if rate is not None and not drawn:
-            raise ValueError(
-                f"`{rate_key}` goes with `kind: poisson` or `kind: constant`, not with `kind: {self.kind}`"
-            )
-        if self.kind != "trace":
-            for key in ("times_s", "file"):
-                if getattr(self, key) is not None:
-                    raise ValueError(f"`{key}` goes with `kind: trace`, not with `kind: {self.kind}`")
-            if self.scale != 1.0 and self.kind != "recorded":
-                raise ValueError(f"`scale` goes with `kind: trace` or `recorded`, not with `kind: {self.kind}`")
-        elif self.times_s is None and self.file is None:
-            raise ValueError("`kind: trace` needs `times_s`, a list of seconds, or `file`, one number a line")
-        if self.kind == "closed" and self.total is not None:
-            raise ValueError("`total` goes with an open loop: `kind: poisson`, `constant` or `trace`")
-        times = self.times_s or ()
-        for number, (before, after) in enumerate(pairwise(times), 2):
-            if after < before:
-                raise ValueError(f"arrival {number} of the trace, {after:g} s, is before its predecessor, {before:g} s")
-
-
-class Arrival(_Arrival):
-    """Of sessions. In an open loop a session begins when it is due, whatever became of the others; the two caps keep a
-    burst of a closed loop from overrunning an endpoint and are no arrival process."""
-
-    sessions_per_s: Positive | None = None
-    request_starts_per_s: Positive | None = None
-    session_starts_per_s: Positive | None = None
-
-    @property
-    def rate_per_s(self) -> float | None:
-        return self.sessions_per_s
-
-    @model_validator(mode="after")
-    def _whole(self) -> Arrival:
-        self._checked("sessions_per_s")
-        for cap in ("request_starts_per_s", "session_starts_per_s"):
-            if self.open and getattr(self, cap) is not None:
-                raise ValueError(f"`{cap}` is a cap that would bend an open loop's arrivals; leave it out")
-        return self
-
-
-class Recording(_Block):
+class Recording(Block):
     """Recorded sessions in place of drawn tasks. file: a trace made by `sim import`, beside the scenario. sessions:
     "once", each is played once, by the order in which they began; "drawn", as many as are wanted, all equally often in
     an order drawn by the seed, each further copy with private text of its own. gap_scale multiplies recorded pauses and
@@ -134,29 +64,14 @@ class Recording(_Block):
         return {"file": value} if isinstance(value, str) else value
 
 
-class SyntheticArrival(_Arrival):
-    """Of synthetic requests."""
-
-    requests_per_s: Positive | None = None
-
-    @property
-    def rate_per_s(self) -> float | None:
-        return self.requests_per_s
-
-    @model_validator(mode="after")
-    def _whole(self) -> SyntheticArrival:
-        self._checked("requests_per_s")
-        return self
-
-
-class Output(_Block):
+class Output(Block):
     """forced: the engine must produce exactly the recorded number of tokens (ignore_eos, min = max); else it stops when
     it likes, within the limit that the client itself sets, if any."""
 
     forced: bool = True
 
 
-class Live(_Block):
+class Live(Block):
     """With `mode: live`, what ends a session that does not end by itself: replies, seconds, tokens generated. A
     sub-agent has the same number of replies. max_reply_tok: sent as the limit of each reply; None, none is sent."""
 
@@ -170,13 +85,13 @@ class Live(_Block):
 LIVE_DEFAULTS = {"start": "beginning", "tools": "real", "live": {}}
 
 
-class Warmup(_Block):
+class Warmup(Block):
     """Requests sent before anything counts: `requests` small ones, then caches are reset where the engine can."""
 
     requests: Annotated[int, Field(ge=0, le=1_024)] = 8
 
 
-class Slo(_Block):
+class Slo(Block):
     """What a request must meet to count as goodput, seconds. turn_s: from due to last token."""
 
     ttft_s: Positive | None = None
@@ -185,7 +100,7 @@ class Slo(_Block):
     turn_s: Positive | None = None
 
 
-class Endpoint(_Block):
+class Endpoint(Block):
     """An OpenAI-compatible server. The key is read from the environment variable named here, never from the file."""
 
     url: str
@@ -193,7 +108,7 @@ class Endpoint(_Block):
     api_key_env: str = "OPENAI_API_KEY"
 
 
-class Synthetic(_Block):
+class Synthetic(Block):
     """Fixed-shape traffic: random token-id prompts on /v1/completions, forced length. In a closed loop `concurrency`
     requests are open at any time (256 unless told otherwise); in an open loop it is only a cap, none unless told."""
 
@@ -215,7 +130,7 @@ class Synthetic(_Block):
         return value
 
 
-class Scenario(_Block):
+class Scenario(Block):
     """sessions: concurrent agent slots; 0 for synthetic traffic alone. In an open loop (`arrival`) it is the number of
     places, the most sessions that may be open at once: an arrival that finds none free waits, and its wait is counted.
     start: "stationary", slots (in an open loop all arrivals) begin in the middle of sessions, as a running service
@@ -242,15 +157,15 @@ class Scenario(_Block):
     start: Literal["stationary", "beginning"] = "stationary"
     max_turns: Annotated[int, Field(gt=0)] | None = None
     arrival: Arrival = Arrival()
-    profiles: Annotated[dict[ProfileName, Positive], Field(min_length=1)] = {"classic-xml": 1.0}
+    profiles: Annotated[dict[ProfileName, Positive], Field(min_length=1)] = _PROFILES
     plan_mode: Share = 0.0
     subagents: Share = 0.0
     parallel_tool_calls: bool = True
     cached_double_count: bool = False
     mode: Literal["replay", "live"] = "replay"
     live: Live | None = None
-    tasks: Annotated[dict[KindName, Positive], Field(min_length=1)] = {"coding": 2.0, "documents": 1.0, "finance": 1.0}
-    sizes: Annotated[dict[SizeName, Positive], Field(min_length=1)] = {"medium": 0.7, "long": 0.3}
+    tasks: Annotated[dict[KindName, Positive], Field(min_length=1)] = _TASKS
+    sizes: Annotated[dict[SizeName, Positive], Field(min_length=1)] = _SIZES
     context_window_tok: Annotated[int, Field(ge=16_000, le=10_000_000)] = 128_000
     think: Think = Think(kind="none")
     tools: Literal["real", "paced"] = "paced"

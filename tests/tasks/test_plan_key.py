@@ -11,8 +11,8 @@ from simulator.cli import planning
 from simulator.core.scenario import Scenario
 
 PACKAGE = Path(planning.__file__).resolve().parents[1]
-#: rooms of which every file is in the key
-WHOLE = ("cline", "tasks", "drive")
+#: rooms of which every file is in the key; trace/ in the keys of scenarios that play one
+WHOLE = ("cline", "tasks", "drive", "trace")
 #: these decide where and how a plan is kept and words of errors, never what is in it
 BESIDE = {"errors.py", "store/folder.py"}
 
