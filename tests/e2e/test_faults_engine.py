@@ -90,6 +90,8 @@ CASES = [
     Case("usage_missing", SDK, [OK], True),
     Case("slow_decode", CLASSIC, [OK], True, {"gap_s": 0.1}),
     Case("slow_prefill", SDK, [OK], True, {"factor": 100}),
+    Case("burst", SDK, [OK], True, {"after_chunks": 2}),
+    Case("deaf", CLASSIC, [OK], True),
 ]
 
 

@@ -31,14 +31,14 @@ Kind = Literal[
     "trickle",
     # in the stream
     "cut", "half_close", "no_finish", "hang_in_stream", "error_in_stream", "length", "usage_wrong", "usage_missing",
-    "slow_decode", "slow_prefill",
+    "slow_decode", "slow_prefill", "burst", "deaf",
 ]  # fmt: skip
 #: keys that belong to some kinds only
 OWN_KEYS: dict[str, tuple[str, ...]] = {
     "status": ("status",),
     "retry_after_s": ("status", "rate_limited", "server_error", "unavailable"),
     "hang_s": ("hang", "hang_in_stream"),
-    "after_chunks": ("cut", "half_close", "no_finish", "hang_in_stream", "error_in_stream"),
+    "after_chunks": ("cut", "half_close", "no_finish", "hang_in_stream", "error_in_stream", "burst"),
     "gap_s": ("slow_decode", "trickle"),
     "factor": ("slow_prefill",),
 }

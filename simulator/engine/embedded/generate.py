@@ -142,7 +142,7 @@ class Generator:
             received_s=received_s,
             break_after=fault.after_chunks if fault is not None and kind in mishaps.BREAKS else None,
         )
-        sink = mishaps.Paced(stream, fault.gap_s) if fault is not None and kind == "slow_decode" else stream
+        sink = mishaps.paced(fault, stream)
         if stream.break_after == 0:
             stream.done.set_exception(ConnectionResetError("broken off before its first output"))
         else:
@@ -157,7 +157,8 @@ class Generator:
                 transport.abort()  # a client that reads nothing would hold its bytes for ever
             return response
         finally:
-            self.runner.abort(work)
+            if kind != "deaf":
+                self.runner.abort(work)
             if isinstance(sink, mishaps.Paced):
                 sink.close()
         end = b"data: [DONE]\n\n"

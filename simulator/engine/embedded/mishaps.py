@@ -185,3 +185,50 @@ class Paced:
     def close(self) -> None:
         if self._task is not None:
             self._task.cancel()
+
+
+class Burst:
+    """A Stream that says nothing after `after_chunks` pushes until the reply is whole, as a parser does that hands out
+    a call's arguments when it has them all."""
+
+    def __init__(self, inner: Stream, after_chunks: int) -> None:
+        self._inner, self._left = inner, after_chunks
+        self.done, self.received_s = inner.done, inner.received_s
+        self._held: int | None = None  # the first token that is kept back
+
+    def push(self, start: int, end: int) -> bool:
+        if self._inner.transport.is_closing():
+            return False
+        if self._left > 0:
+            self._left -= 1
+            return self._inner.push(start, end)
+        self._held = start if self._held is None else self._held
+        return end < self._inner.reply.n_tok or self._inner.push(self._held, end)
+
+
+class Deaf:
+    """A Stream that generates to the end, whether its client listens or not."""
+
+    def __init__(self, inner: Stream) -> None:
+        self._inner = inner
+        self.done, self.received_s = inner.done, inner.received_s
+
+    def push(self, start: int, end: int) -> bool:
+        if not self._inner.push(start, end) and end == self._inner.reply.n_tok and not self.done.done():
+            self.done.set_result(None)
+        return True
+
+
+def paced(fault: Rule | None, stream: Stream) -> Stream | Paced | Burst | Deaf:
+    """What stands between the steps and the stream."""
+    match fault.kind if fault is not None else "":
+        case "slow_decode":
+            assert fault is not None
+            return Paced(stream, fault.gap_s)
+        case "burst":
+            assert fault is not None
+            return Burst(stream, fault.after_chunks)
+        case "deaf":
+            return Deaf(stream)
+        case _:
+            return stream

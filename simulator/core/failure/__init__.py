@@ -1,0 +1,1 @@
+"""Failures that people report, as runs with an outcome that is known before."""
