@@ -1,4 +1,4 @@
-"""`sim failures` on the embedded engine. All take a minute of CPU: AGENT_SIM_FAILURES=all runs them, else there are two."""
+"""`sim failures` on the embedded engine. All take a minute of CPU: AGENT_SIM_FAILURES=all runs them, else two are."""
 
 from __future__ import annotations
 
