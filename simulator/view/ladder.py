@@ -123,7 +123,7 @@ def _cells(row: Row) -> list[str]:
         duration(row.agents.get("turn_p50_s")),
         digits(row.synthetic.get("output_tok_s")),
         ratio(row.synthetic_ratio),
-        f"{row.certified}/{row.wanted}",
+        f"{row.certified}/{row.repeats}" + f" of {row.wanted}" * (row.repeats < row.wanted),
     ]
 
 

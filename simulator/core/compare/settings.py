@@ -10,6 +10,8 @@ from typing import Any
 
 #: flags that name a place and change nothing
 _PLACES = frozenset({"--port", "--host", "--served-model-name", "--uvicorn-log-level"})
+#: variables that say on which of several alike GPUs; a ladder on several lanes swaps them
+_WHERE = frozenset({"CUDA_VISIBLE_DEVICES"})
 #: what a scrape tells anew in each life of a server
 _OF_A_LIFE = frozenset({"engine", "num_gpu_blocks_override"})
 _SHORT = {"-tp": "--tensor-parallel-size", "-pp": "--pipeline-parallel-size", "-dp": "--data-parallel-size"}
@@ -33,7 +35,7 @@ def differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Difference]:
     for place, left, right in (
         ("engine", _identity(a), _identity(b)),
         ("flag", flags(a.get("argv")), flags(b.get("argv"))),
-        ("environment", _flat(a.get("env")), _flat(b.get("env"))),
+        ("environment", _env(a), _env(b)),
         ("setting", _flat(a.get("settings")), _flat(b.get("settings"))),
         ("seen", _flat(a.get("cache_config")), _flat(b.get("cache_config"))),
     ):
@@ -48,6 +50,10 @@ def differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Difference]:
 def _identity(engine: Mapping[str, Any]) -> dict[str, str]:
     keys = ("config", "params", "version", "driver", "hardware", "replicas", "faults", "oracle")
     return _flat({key: engine[key] for key in keys if engine.get(key) is not None})
+
+
+def _env(engine: Mapping[str, Any]) -> dict[str, str]:
+    return {name: value for name, value in _flat(engine.get("env")).items() if name not in _WHERE}
 
 
 def flags(argv: Any) -> dict[str, str]:
