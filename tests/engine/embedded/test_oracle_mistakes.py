@@ -11,7 +11,7 @@ import pytest
 from oracle_cases import Asked, body_of, recorded, spec
 
 from simulator.core.plan import SessionPlan
-from simulator.engine.embedded.brain.mistakes import NO_SUCH_TOOLS, fate, slip
+from simulator.engine.embedded.brain.mistakes import NO_SUCH_TOOLS, chance, ends, fate, slip
 from simulator.engine.embedded.brain.rates import OF_A_TURN, Rates, parse_rates
 from simulator.errors import UsageError
 
@@ -140,6 +140,26 @@ def test_mistakes_come_as_often_as_the_rates_say_and_repeat(plans: dict[str, Ses
     assert slips == [slip(rates, seed, "k", solution, 2) for seed in range(n)]
     other = replace(solution, branch="explorer 1: tests")
     assert {fate(rates, seed, "k", other).kind for seed in range(50)} == {""}, "sub-agents make no mistakes"
+
+
+@pytest.mark.parametrize("profile", ["classic-xml", "sdk"])
+def test_the_share_of_solved_tasks_follows_from_the_rates(
+    profile: str, plans: dict[str, SessionPlan], tmp_path: Path
+) -> None:
+    """Counted over seeds. A reply without a call ends sdk's session before the edit, and costs the classic client a
+    turn."""
+    (solution,) = Asked(tmp_path, [plans[profile]]).solutions
+    rates = Rates(loop=0.1, early_stop=0.1, wrong_edit=0.05, no_tool=0.04, call_in_reasoning=0.02, malformed=0.2)
+    n, solved, steps = 2_000, 0, range(len(solution.ways))
+    for seed in range(n):
+        lost = bool(fate(rates, seed, "k", solution).kind)
+        solved += not lost and not any(ends(slip(rates, seed, "k", solution, k), solution, k) for k in steps)
+    share = chance(rates, solution)
+    assert abs(solved - share * n) <= 4 * (n * share * (1 - share)) ** 0.5
+    if profile == "sdk":
+        assert share == pytest.approx(0.75 * 0.96 * 0.94**6)
+    else:
+        assert share == pytest.approx(0.75)
 
 
 def test_only_replies_that_can_have_a_mistake_have_it(plans: dict[str, SessionPlan], tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import orjson
 import xxhash
 
 from simulator.core.solution import Said, Solution, Way
-from simulator.engine.embedded.brain.rates import Rates
+from simulator.engine.embedded.brain.rates import OF_A_TURN, Rates
 
 #: names that models make up
 NO_SUCH_TOOLS = ("open_file", "apply_changes", "shell", "edit_lines", "view_code")
@@ -50,13 +50,19 @@ def fate(rates: Rates, seed: int, key: str, solution: Solution) -> Fate:
 
 def slip(rates: Rates, seed: int, key: str, solution: Solution, step: int) -> str:
     """The mistake with which a step is first tried, "" for none."""
+    kind = _drawn(rates.of_a_turn(), _luck(seed, key, str(step)))
+    return kind if kind and _fits(kind, solution, step) else ""
+
+
+def _fits(kind: str, solution: Solution, step: int) -> bool:
+    """Whether a step's reply can have that mistake."""
     way = solution.ways[step]
     if solution.branch or not way.asks or step == len(solution.ways) - 1:
-        return ""
-    kind = _drawn(rates.of_a_turn(), _luck(seed, key, str(step)))
+        return False
+    if kind == "unfit_edit":
+        return way.unfit is not None
     # a client that gets nothing but reasoning asks again with the same history, in which the first step has no trace
-    fits = (way.unfit is not None) if kind == "unfit_edit" else (step > 0 or kind != "call_in_reasoning")
-    return kind if fits else ""
+    return step > 0 or kind != "call_in_reasoning"
 
 
 def ends(kind: str, solution: Solution, step: int) -> bool:
@@ -64,6 +70,20 @@ def ends(kind: str, solution: Solution, step: int) -> bool:
     if kind in ("loop", "early_stop", "wrong_edit"):
         return True
     return solution.client == "sdk" and kind in _ENDS_SDK and any(way.changes for way in solution.ways[step:])
+
+
+def chance(rates: Rates, solution: Solution) -> float:
+    """That the session's task is solved, over all seeds: that none of its mistakes is one that `ends` it."""
+    ways, of_a_session = solution.ways, rates.of_a_session()
+    if not any(way.changes for way in ways):
+        of_a_session = {"loop": rates.loop}
+    if not any(way.asks for way in ways[:-1]):
+        of_a_session = {}
+    share = 1.0 - sum(of_a_session.values())
+    for step in range(len(ways)):
+        kinds = [kind for kind in OF_A_TURN if ends(kind, solution, step) and _fits(kind, solution, step)]
+        share *= 1.0 - sum(getattr(rates, kind) for kind in kinds)
+    return share
 
 
 def mistaken(kind: str, way: Way, *, xml: bool, luck: float) -> Said:
