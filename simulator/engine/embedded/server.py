@@ -74,6 +74,7 @@ class Server:
             log = Log(brain.log)
             self.stats.oracle = log.counts
             oracle = Oracle(Library(brain.solutions), params.oracle or Rates(), seed=seed, tell=log.tell)
+            self.stats.oracle_unknown = lambda: oracle.unknown
         self.generator = Generator(
             params, self.prompts, Replies(params.reply, seed=seed), self.runner, faults or Schedule(), oracle
         )

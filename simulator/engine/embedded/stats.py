@@ -67,6 +67,7 @@ class Stats(Collector):
         self.finished = {"stop": 0, "length": 0}
         self.faults = 0
         self.oracle: Mapping[str, int] = {}  # its replies by mistake
+        self.oracle_unknown: Callable[[], int] | None = None
         self.lag_s = 0.0
         self.written_off_s = 0.0
         self.front_end_backlog_s: Callable[[], float] = lambda: 0.0
@@ -222,3 +223,6 @@ class Stats(Collector):
             for mistake, count in sorted(self.oracle.items()):
                 told.add_metric([mistake], count)
             yield told
+        if self.oracle_unknown is not None:
+            what = "Chat requests of which the oracle knows no solution."
+            yield CounterMetricFamily("embedded:oracle_unknown", what, self.oracle_unknown())

@@ -118,9 +118,13 @@ async def test_its_counters_are_at_metrics(url: str, plans: dict[str, SessionPla
         for _ in range(2):
             async with http.post(f"{url}/v1/chat/completions", json=ask) as answer:
                 assert answer.status == 200
+        stranger = {**ask, "messages": [{"role": "user", "content": "A poem, please."}], "max_tokens": 4}
+        async with http.post(f"{url}/v1/chat/completions", json=stranger) as answer:
+            assert answer.status == 200
         async with http.get(f"{url}/metrics") as answer:
             text = await answer.text()
     assert 'embedded:oracle_replies_total{mistake="none"} 2.0' in text
+    assert "embedded:oracle_unknown_total 1.0" in text
     stopped = re.search(r'request_success_total\{.*finished_reason="stop".*\} (\S+)', text)
     assert stopped and stopped[1] == "2.0", "the engine's core knows no tool calls"
 
