@@ -307,9 +307,11 @@ def test_flags_are_read_as_the_engine_reads_them() -> None:
 
 
 def test_only_what_differs_is_shown() -> None:
-    a = {"argv": ["--a", "1", "--b"], "env": {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "0"}, "settings": {"block": 16, "f": True},
+    a = {"argv": ["--a", "1", "--b"], "env": {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "0"},
+         "settings": {"block": 16, "f": True},
          "cache_config": {"block_size": "16", "sliding_window": "None"}}  # fmt: skip
-    b = {"argv": ["--a", "2", "--c"], "env": {"OMP_NUM_THREADS": "16", "CUDA_VISIBLE_DEVICES": "1"}, "settings": {"block": 32, "f": True},
+    b = {"argv": ["--a", "2", "--c"], "env": {"OMP_NUM_THREADS": "16", "CUDA_VISIBLE_DEVICES": "1"},
+         "settings": {"block": 32, "f": True},
          "cache_config": {"block_size": "16", "sliding_window": "8"}}  # fmt: skip
     found = [(each.place, each.name, each.left, each.right) for each in differences(a, b)]
     assert found == [
