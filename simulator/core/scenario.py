@@ -137,10 +137,11 @@ class Scenario(Block):
     would be met; "beginning", all at their first turn. profiles, tasks, sizes:
     shares, need not add up to 1. workdir: "per_agent", each agent's path differs, so prompts share almost no prefix;
     "shared", one path for all. drain_s: requests in flight at the window's end have so long to finish, then they are
-    cancelled. plan_mode: share of sessions that begin in plan mode. subagents: share of sessions that
-    send out sub-agents. parallel_tool_calls: native classic profiles only; false, the client takes one call a reply and
-    closes the stream after it. cached_double_count: the engine reports cached tokens and classic clients count them
-    twice, so that they cut a warm session at about half its window. think: pauses before a turn, besides the tools.
+    cancelled. plan_mode: share of sessions that begin in plan mode. subagents: share of sessions that send out
+    sub-agents. parallel_tool_calls: of classic clients, in a replay of native ones only; false, the client takes one
+    call a reply and closes the stream after it. cached_double_count: the engine reports cached tokens and classic
+    clients count them twice, so that they cut a warm session at about half its window. think: pauses before a turn,
+    besides the tools.
     tools: "real", the answer is given when the tool is done; "paced", no sooner than the recorded latency.
     mode: "replay", each reply counts as the recorded one, whatever it says; "live", the model's own replies carry the
     session on, and it is checked whether they solved the task. A live session begins at its beginning, with real tools
