@@ -29,6 +29,7 @@ from simulator.cli.verbs import (
     run,
     saturate,
     serve,
+    shape,
     watch,
     whatif,
     why,
@@ -84,6 +85,7 @@ VERBS = (
     compare_traffic.compare_traffic,
     map_verb.map,
     import_trace.import_trace,
+    shape.shape,
 )
 #: of verbs whose name Python keeps for itself
 NAMES = {"import_trace": "import"}
