@@ -126,7 +126,8 @@ class Session:
         arrived; t_end_s: last turn's tools done.
     setup_s lies before t_ready_s; the other parts divide t_end_s - t_ready_s without overlap. subagent_s: the wait for
         sub-agents, whose own requests and tools are in no other part.
-    outcome: "completed" | "stopped" (the run ended) | "failed".
+    outcome: "completed" (a live one: it ended by its client's rules, or at a limit of its own) | "stopped" (the run
+        ended) | "failed".
     verified: the task's check passed (of a live session: the model solved it); None when it was not run. check: its
         first complaint, or "".
     failure_class: of a live session that solved nothing, one of FAILURES; else "".

@@ -72,6 +72,8 @@ def shape(plans: Iterable[SessionPlan]) -> Shape:
     tools: dict[str, int] = {}
     profiles: dict[str, int] = {}
     for plan in plans:
+        if not plan.turns:
+            continue  # a live session of a task without a recorded solution
         profiles[plan.profile] = profiles.get(plan.profile, 0) + 1
         switched += any(isinstance(c.action, Propose) for t in plan.turns for c in t.calls)
         subagents += len(plan.branches)

@@ -19,10 +19,11 @@ def solved(sample: Traffic, sessions: Sequence[Session] | None = None) -> dict[s
     """Over the sessions that ended inside the window and whose check was asked: {judged, solved, share, unjudged,
     failures, turns, prompt_tok, output_tok, on_path, diverged_turn, recorded_share, by_kind, by_size, by_profile}.
 
-    unjudged: ended with the run, so nobody knows. failures: count by core.record.FAILURES, those that happened. turns:
-    distribution of replies a session; prompt_tok, output_tok: of tokens a session, all its requests and its sub-agents'
-    together, as far as the server said. on_path: sessions that made the recorded calls and no others, of those with a
-    recording, `recorded`. diverged_turn: of the others. recorded_share: of the recorded calls, how many a session made.
+    unjudged: ended with the run, or by a fault of ours, so nobody knows. failures: count by core.record.FAILURES, those
+    that happened. turns: distribution of replies a session; prompt_tok, output_tok: of tokens a session, all its
+    requests and its sub-agents' together, as far as the server said. on_path: sessions that made the recorded calls and
+    no others, of those with a recording, `recorded`. diverged_turn: of the others. recorded_share: of the recorded
+    calls, how many a session made.
     by_...: name -> {judged, solved}.
     """
     pool = list(sample.run.sessions if sessions is None else sessions)

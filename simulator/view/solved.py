@@ -40,7 +40,7 @@ def section(live: Mapping[str, Any] | None) -> list[str]:
     rows = [("**solved**", f"**{share(live)}**")]
     rows += [(f"not solved: {WORDS[name]}", count(number)) for name, number in live["failures"].items()]
     if live["unjudged"]:
-        rows.append(("not judged, they ended with the run", count(live["unjudged"])))
+        rows.append(("not judged: the run ended before, or it was a fault of ours", count(live["unjudged"])))
     rows += [
         ("replies a session, p50 / p90", _pair(live["turns"])),
         ("prompt tokens a session, p50 / p90", _pair(live["prompt_tok"])),

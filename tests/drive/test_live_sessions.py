@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from talking import BUG, CWD, MENDED, Played, Says, plan, play
 
+from simulator.cline import texts
 from simulator.cline.classic.calls import as_native, as_xml
 from simulator.cline.profiles import profile as profile_of
 from simulator.cline.sdk import calls as sdk
@@ -303,3 +304,41 @@ async def test_an_overflow_is_answered_by_a_shorter_history(tmp_path: Path) -> N
         done = await play(plan(profile), script, tmp_path / profile)
         assert done.session.verified is True, (profile, done.session.error)
         assert len(json.dumps(done.messages(9))) < len(json.dumps(done.messages(8)))
+
+
+async def test_a_checklist_is_asked_for_until_it_comes(tmp_path: Path) -> None:
+    ticked = "- [x] Read\n- [ ] Mend"
+    for profile in ("classic-xml", "classic-native"):
+        if profile == "classic-xml":
+            first = Says(as_xml(READ, ticked))
+        else:
+            name, arguments = as_native(READ, ticked, CWD)
+            first = Says(calls=((name, json.dumps(arguments)),))
+        replies = [(Command("ls"),), first, (FIX,), (DONE,)]
+        done = await play(plan(profile), steps(profile, *replies), tmp_path / profile)
+        missing = texts.load("classic/checklist_missing.md")
+        assert [missing in done.last(n) for n in range(4)] == [False, True, False, False], profile
+        assert done.session.verified is True
+
+
+async def test_a_file_read_again_is_told_as_such(tmp_path: Path) -> None:
+    replies = [(READ,), (Command("ls"),), (READ,), (Command("pwd"),), (READ,), (FIX,), (READ,), (DONE,)]
+    done = await play(plan("classic-xml"), steps("classic-xml", *replies), tmp_path)
+    told = [done.last(n) for n in (1, 3, 5, 7)]
+    assert "[File already read]" in told[1] and "[DUPLICATE READ]" in told[2]
+    assert all("already read" not in each and "DUPLICATE" not in each for each in (told[0], told[3])), "it had changed"
+
+
+async def test_a_limit_on_replies_is_sent_as_a_user_would_set_it(tmp_path: Path) -> None:
+    limits = Limits(9, 30.0, 100_000, reply_tok=512)
+    done = await play(plan("sdk", limits=limits), steps("sdk", (FIX,), (DONE,)), tmp_path)
+    assert [body["max_tokens"] for body in done.model.bodies] == [512, 512]
+
+
+async def test_an_insertion_by_line(tmp_path: Path) -> None:
+    def insert(line: int, text: str) -> Says:
+        told = {"path": f"{CWD}/calc.py", "new_text": text, "insert_line": line}
+        return Says(calls=(("editor", json.dumps(told)),))
+
+    done = await play(plan("sdk"), steps("sdk", insert(1, "# one"), insert(99, "# last\n"), (FIX,), (DONE,)), tmp_path)
+    assert (done.tools.root / "calc.py").read_text() == f"# one\n{MENDED}# last\n"
