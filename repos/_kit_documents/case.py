@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from simulator.core.task import Style, Task
 from simulator.tasks import words
@@ -16,6 +17,7 @@ from .path import Path
 from .truth import Results
 
 KIND = "documents"
+W = TypeVar("W")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,16 @@ class Case:
     talk: Mapping[str, Any]
     files: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, object] = field(default_factory=dict)
+
+
+def drawn(build: Callable[[int], W], results: Callable[[W, str], Results], mistakes: Iterable[str]) -> W:
+    """The first of the worlds of a seed (by attempt, from 0) in which every careless way shows in the results."""
+    for attempt in itertools.count():
+        world = build(attempt)
+        right = results(world, "")
+        if all(results(world, careless) != right for careless in mistakes):
+            return world
+    raise AssertionError("unreachable")
 
 
 def task(

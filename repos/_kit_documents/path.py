@@ -103,7 +103,7 @@ class Path:
             self.do(beat, ReadFile(paper.path), weight=weight, group=group, **values)
             return
         for number, (first, last, whole) in enumerate(self._spans(paper)):
-            if number and number > 2:
+            if number > 3:
                 break
             action: Action = ReadFile(paper.path) if whole else ReadFile(paper.path, first, last)
             if paper.binary and self.raw:

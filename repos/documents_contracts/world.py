@@ -57,12 +57,12 @@ def add_months(first: date, months: int) -> date:
     return date(k // 12, k % 12 + 1, 1)
 
 
-def build(seed: int, size: str) -> World:
+def build(seed: int, size: str, attempt: int = 0) -> World:
     n = SIZE[size]
     base = house(
         seed, LABEL, size, n, agreements="agreements|contracts|read_contracts", register="register|in_force|overview"
     )
-    r = words.stream(seed, LABEL, "world", size)
+    r = words.stream(seed, LABEL, "world", size, attempt)
     day = base.day - timedelta(days=r.randint(2, 15))
     made: list[Agreement] = []
     for k, partner in enumerate(base.partners):

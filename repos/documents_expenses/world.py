@@ -100,7 +100,7 @@ class World:
         return half_up(cents * 10_000, self.rates[day][currency])
 
 
-def build(seed: int, size: str) -> World:
+def build(seed: int, size: str, attempt: int = 0) -> World:
     n, span, more = SIZE[size]
     base = house(
         seed,
@@ -112,7 +112,7 @@ def build(seed: int, size: str) -> World:
         rates="rates|exchange|currencies",
         total="total|consolidate|summary",
     )
-    r = words.stream(seed, LABEL, "world", size)
+    r = words.stream(seed, LABEL, "world", size, attempt)
     month = (base.day.replace(day=1) - timedelta(days=1)).replace(day=1)
     rates = _rates(r, month)
     cap = r.choice((3_800, 4_200, 4_500, 5_000))

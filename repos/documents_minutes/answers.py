@@ -1,10 +1,11 @@
-"""Who holds how many shares and which office after the last meeting, from the facts; and the answers of the careless."""
+"""Who holds how many shares and which office after the last meeting; and the answers of the careless."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
+from .._kit_documents.house import half_up
 from .world import OFFICES, World, apply
 
 
@@ -28,15 +29,17 @@ def state(world: World, careless: str = "") -> tuple[dict[str, int], dict[tuple[
     return held, offices
 
 
+def percent(part: int, whole: int) -> str:
+    """With four decimals, halves up."""
+    value = half_up(part * 1_000_000, whole)
+    return f"{value // 10_000}.{value % 10_000:04d}"
+
+
 def results(world: World, careless: str = "") -> dict[str, Any]:
     held, offices = state(world, careless)
     total = sum(held.values())
     days = {m.number: m.day.isoformat() for m in world.meetings}
-    holders = {
-        name: {"shares": n, "percent": f"{round(n * 1_000_000 / total) / 10_000:.4f}"}
-        for name, n in sorted(held.items())
-        if n
-    }
+    holders = {name: {"shares": n, "percent": percent(n, total)} for name, n in sorted(held.items()) if n}
     officers = [
         {"office": office, "name": name, "since": days[number], "meeting": str(number)}
         for (office, name), number in sorted(offices.items(), key=lambda x: (OFFICES.index(x[0][0]), x[1], x[0][1]))

@@ -24,7 +24,7 @@ OFFICES = ("director", "secretary", "auditor")
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """kind: "issue" and "cancel" (who, shares), "transfer" (who to other, shares), "appoint" and "resign" (who, office).
+    """kind: "issue", "cancel" (who, shares), "transfer" (who to other, shares), "appoint", "resign" (who, office).
     refused: it was proposed and not carried."""
 
     kind: str
@@ -37,8 +37,9 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """corrects: (number of an earlier meeting, place of a move there, number of shares as it should be). quorate: whether
-    enough members were there; without, nothing that was resolved is valid."""
+    """corrects: (number of an earlier meeting, which of its moves, number of shares as it should be). quorate: whether
+    enough members were there; without, nothing that was resolved is valid. places: number of each move among the items
+    of the meeting, of which there are `items`; a correction is the first item."""
 
     number: int
     day: date
@@ -47,6 +48,8 @@ class Meeting:
     corrects: tuple[int, int, int] | None
     present: tuple[str, ...]
     chair: str
+    places: tuple[int, ...]
+    items: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +62,18 @@ class World:
     quorum: int
 
 
-def build(seed: int, size: str) -> World:
+def build(seed: int, size: str, attempt: int = 0) -> World:
     n, each, span = SIZE[size]
-    base = house(seed, LABEL, size, 1, book="book|minute_book|folios", ledger="ledger|share_ledger|holders",
-                 state="state|extract_state|standing")
-    r = words.stream(seed, LABEL, "world", size)
+    base = house(
+        seed,
+        LABEL,
+        size,
+        1,
+        book="book|minute_book|folios",
+        ledger="ledger|share_ledger|holders",
+        state="state|extract_state|standing",
+    )
+    r = words.stream(seed, LABEL, "world", size, attempt)
     names = [p.name for p in people(r, 14 if size == "long" else 9)]
     founders = {name: r.randrange(40, 400, 10) for name in names[:4]}
     quorum = 3
@@ -72,11 +82,13 @@ def build(seed: int, size: str) -> World:
     meetings: list[Meeting] = []
     for number in range(1, n + 1):
         day += timedelta(days=r.randint(24, 44))
-        quorate = number != n - 2 and (number < 4 or r.random() > 0.07)
+        quorate = number != n - 2 and (number < 4 or number == n - 1 or r.random() > 0.07)
         moves = _moves(r, number, names, held, offices, r.randint(*span), quorate)
-        corrects = _correction(r, meetings, held, number, n)
+        corrects = _correction(r, meetings, held, number, n) if quorate else None
+        first, total = 2 if corrects else 1, len(moves) + r.randint(8, 13) + bool(corrects)
+        places = tuple(sorted(r.sample(range(first, total + 1), len(moves))))
         present = r.sample(names, r.randint(quorum, 6) if quorate else r.randint(1, quorum - 1))
-        meetings.append(Meeting(number, day, moves, quorate, corrects, tuple(present), present[0]))
+        meetings.append(Meeting(number, day, moves, quorate, corrects, tuple(present), present[0], places, total))
     volumes = tuple(tuple(meetings[i : i + each]) for i in range(0, n, each))
     return World(base, base.partners[0], founders, tuple(meetings), volumes, quorum)
 
@@ -106,8 +118,7 @@ def _moves(
     count: int,
     quorate: bool,
 ) -> tuple[Move, ...]:
-    """What is resolved, applied as it goes where it is valid. Whoever transfers or cancels keeps ten shares at least, so
-    that a later correction makes no one owe any."""
+    """What is resolved, applied as it goes where it is valid. Nobody gives away more than a third of what is held."""
     out: list[Move] = []
     for k in range(count + (2 if number == 1 else 0)):
         move = _move(r, names, held, offices, first=number == 1 and k < 2)

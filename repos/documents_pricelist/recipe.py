@@ -22,13 +22,17 @@ __all__ = ["KIND", "broken", "make"]
 
 def make(seed: int, size: str, style: Style) -> Task:
     """size: "small" (2 manufacturers, a page each), "medium" (3, two pages) or "long" (6, three pages)."""
-    world = build(seed, size)
+    world = _world(seed, size)
     case = _case(seed, world)
     return kit.task(LABEL, seed, size, style, case, lambda path: tell(path, world, case), "prices")
 
 
 def broken(task: Task) -> list[tuple[str, Mapping[str, bytes | None]]]:
-    return kit.broken(_case(task.seed, build(task.seed, task.size)))
+    return kit.broken(_case(task.seed, _world(task.seed, task.size)))
+
+
+def _world(seed: int, size: str) -> World:
+    return kit.drawn(lambda attempt: build(seed, size, attempt), results, ("old", "per", "dates", "dropped"))
 
 
 def _case(seed: int, world: World) -> Case:

@@ -82,7 +82,7 @@ class World:
     markup: tuple[tuple[int, int], ...]
 
 
-def build(seed: int, size: str) -> World:
+def build(seed: int, size: str, attempt: int = 0) -> World:
     n, pages, span = SIZE[size]
     base = house(
         seed,
@@ -93,7 +93,7 @@ def build(seed: int, size: str) -> World:
         terms="terms|conditions|letter_terms",
         price="pricelist|prices|build_list",
     )
-    r = words.stream(seed, LABEL, "world", size)
+    r = words.stream(seed, LABEL, "world", size, attempt)
     day = base.day + timedelta(days=r.randint(5, 20))
     used: set[str] = set()
     makers = tuple(_maker(r, c, k, pages, span, day, used) for k, c in enumerate(base.partners))

@@ -139,7 +139,7 @@ def discount(supplier: Supplier, due: int) -> int:
     return half_up(due * supplier.discount_tenths, 1000)
 
 
-def build(seed: int, size: str) -> World:
+def build(seed: int, size: str, attempt: int = 0) -> World:
     n, each, months = SIZE[size]
     base = house(
         seed,
@@ -151,7 +151,7 @@ def build(seed: int, size: str) -> World:
         match="match|reconcile|pairing",
         advices="advices|own_advices|remittances",
     )
-    r = words.stream(seed, LABEL, "world", size)
+    r = words.stream(seed, LABEL, "world", size, attempt)
     last = base.day.replace(day=1)
     firsts = [last]
     while len(firsts) < months:
