@@ -72,7 +72,8 @@ class Path:
     ) -> None:
         """weight: 0, the beat must be; else the heavier, the sooner it is kept. group: kept together with others of
         that number (see `group`). saw: the beat whose observation this one ends with, when not its own."""
-        known = {"file": getattr(action, "path", furniture.rules_path(self.house)), **values}
+        path = getattr(action, "path", ".")
+        known = {"file": path if path != "." else furniture.rules_path(self.house), **values}
         plan, seen = self._talk.line(beat, "plan", **known), self._talk.line(saw or beat, "saw", **known)
         made = _Beat(beat, action, plan, seen, len(self._chapters) - 1, weight, group or self.group(), known)
         self._beats.append(made)
