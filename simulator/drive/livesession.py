@@ -73,7 +73,7 @@ class Exchange:
             self._guard = self._guard.after(key)
 
     def _ended(self, end: End) -> Ending:
-        return Ending(end, self._malformed, self._guard.times)
+        return Ending(end, self._malformed or self.talk.garbled, self._guard.times)
 
 
 class LiveRunner(Seat):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from simulator.cline.live.conversation import LiveClient, body
 from simulator.cline.live.firstcall import FirstCall
-from simulator.cline.live.spoken import Said, Spoken
+from simulator.cline.live.spoken import Said, Spoken, looks_like_a_call
 from simulator.cline.live.verdict import End
 from simulator.cline.recovery import ON, Event, Move, Recovery
 from simulator.cline.setup import Draft
@@ -46,7 +46,8 @@ class Budget:
 class LiveTalk:
     """branch: 0, the session's own; n, its n-th sub-agent. turn: index of the next request. begun: set when the first
     reply begins to come in, or its request has failed. end, error: why it is over, once reply() has given None; "" for
-    the end of the run. prompt_tok, output_tok: summed over its requests, as far as the server said."""
+    the end of the run. garbled: the answer that ended it held a call where none is looked for. prompt_tok, output_tok:
+    summed over its requests, as far as the server said."""
 
     def __init__(self, stage: Stage, plan: SessionPlan, slot: int, wall: Wall, client: LiveClient, budget: Budget,
                  branch: int = 0) -> None:  # fmt: skip
@@ -57,6 +58,7 @@ class LiveTalk:
         self.turn = self.prompt_tok = self.output_tok = 0
         self.begun = asyncio.Event()
         self.end: End | None = None
+        self.garbled = False
         self.error = ""
 
     async def reply(self, t_due_s: float) -> Spoken | None:
@@ -102,6 +104,7 @@ class LiveTalk:
             self.end = "overflow" if record.error == "context_overflow" else "engine"
         else:
             self.end = "silent" if record.defect == "reasoning_only" else "cut_off"
+            self.garbled = looks_like_a_call(reply.reading.reasoning)
         why = record.detail or move.why
         self.error = f"{record.error or record.defect}: {why}"[:300]
 

@@ -75,6 +75,7 @@ def test_other_calls_have_other_keys() -> None:
         (Ending("done"), "wrong_answer"),
         (Ending("done", malformed=True), "malformed_calls"),
         (Ending("silent"), "gave_up"),
+        (Ending("silent", malformed=True), "malformed_calls"),
         (Ending("no_tool"), "gave_up"),
         (Ending("no_tool", malformed=True), "malformed_calls"),
         (Ending("mistakes", malformed=True), "malformed_calls"),

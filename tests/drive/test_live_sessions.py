@@ -87,6 +87,7 @@ LIMITS = Limits(9, 30.0, 100_000)
         ("classic-xml", [NOTHING], "gave_up", 3),
         ("classic-native", [(READ,), NOTHING], "gave_up", 4),
         ("sdk", [Says(reasoning="It is fine.")], "gave_up", 1),
+        ("sdk", [Says(reasoning=CUT_IN_TEXT.text)], "malformed_calls", 1),
         ("sdk", [(READ,)], "loop", 5),
         ("classic-xml", [(READ,)], "loop", 9),
         ("classic-native", [CUT_IN_TEXT], "malformed_calls", 3),

@@ -13,13 +13,12 @@ from simulator.cline.classic import history, window
 from simulator.cline.classic.client import Classic
 from simulator.cline.live import arguments
 from simulator.cline.live.classic_calls import NEEDED, PARAMS, Situation, action
-from simulator.cline.live.spoken import Call, Said, Spoken
+from simulator.cline.live.spoken import Call, Said, Spoken, looks_like_a_call
 from simulator.cline.live.xml import XmlReader
 from simulator.cline.profiles import Profile
 from simulator.cline.retry import Change
 from simulator.cline.setup import Draft, Setup
 from simulator.core.action import Step
-from simulator.core.outcome import CALL_MARKS
 
 #: of a call whose opening tag is missing or misspelled
 _TAGS = re.compile("</?(?:" + "|".join((*NEEDED, *PARAMS)) + ")>")
@@ -111,7 +110,7 @@ class LiveClassic(Classic):
 
 
 def _leftover(text: str) -> bool:
-    return _TAGS.search(text) is not None or any(mark in text for mark in CALL_MARKS)
+    return _TAGS.search(text) is not None or looks_like_a_call(text)
 
 
 def _offered(profile: Profile, setup: Setup, tail: bytes) -> frozenset[str]:

@@ -11,7 +11,7 @@ import orjson
 from simulator.cline import guard, pool, texts
 from simulator.cline.live import arguments
 from simulator.cline.live.sdk_calls import actions
-from simulator.cline.live.spoken import Call, Said, Spoken
+from simulator.cline.live.spoken import Call, Said, Spoken, looks_like_a_call
 from simulator.cline.profiles import Profile
 from simulator.cline.recovery import MISTAKES
 from simulator.cline.retry import Change
@@ -19,7 +19,6 @@ from simulator.cline.sdk import client, results, window
 from simulator.cline.setup import Cut, Draft, Setup
 from simulator.cline.state import ResultState
 from simulator.core.action import Action, Complete, Declined, Heard, Outcome, Propose, Refused, Step, SwitchToAct
-from simulator.core.outcome import CALL_MARKS
 from simulator.errors import UsageError
 
 PROPOSALS = 3
@@ -83,7 +82,7 @@ class LiveSdk(client.Sdk):
             calls.append(Call(each["id"], each["name"], mended, made))
         if not calls and said.text:
             calls = [Call("", "", "", (self._closing(said.text),))]
-        leftover = not said.calls and any(mark in said.text for mark in CALL_MARKS)
+        leftover = not said.calls and looks_like_a_call(said.text, said.reasoning)
         return Spoken(said, said.text, tuple(calls), sound=sound, leftover=leftover)
 
     def hear(self, spoken: Spoken, sent: Draft) -> None:

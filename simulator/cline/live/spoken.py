@@ -6,6 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from simulator.core.action import Action, Complete, Declined
+from simulator.core.outcome import CALL_MARKS
+
+
+def looks_like_a_call(*texts: str) -> bool:
+    """Whether a call that some server's parser should have taken out was left in one of them."""
+    return any(mark in text for text in texts for mark in CALL_MARKS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,9 +31,7 @@ def failure_class(ending: Ending, *, solved: bool) -> str:
     match ending.end:
         case "done":
             return "malformed_calls" if ending.malformed else "wrong_answer"
-        case "silent":
-            return "gave_up"
-        case "no_tool":
+        case "silent" | "no_tool":
             return "malformed_calls" if ending.malformed else "gave_up"
         case "mistakes":
             return "malformed_calls"
