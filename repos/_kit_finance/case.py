@@ -26,6 +26,7 @@ class Twist:
 
     rule: as the rules document has it, one bullet. cause: what the detail shows, a sentence or two. fix: what changes
     in the script. pattern: what one searches for in the unit's files or the rules, a regex that hits.
+    needs: twists without which this one cannot be seen; they come to light before it.
     """
 
     key: str
@@ -34,6 +35,7 @@ class Twist:
     cause: str
     fix: str
     pattern: str
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +184,13 @@ class Case:
         return (self._folder / "files" / "identity.py").read_text(encoding="utf-8")
 
     def shows(self, unit: Unit) -> bool:
-        """Whether a script without its twist has a stated figure of the unit wrong."""
-        without = self.figures(unit.facts, unit.known - {unit.twist or ""})
+        """Whether a script without its twist has a stated figure of the unit wrong, now and at the end."""
         right = self.figures(unit.facts, self.features)
-        return any(without[k] != right[k] for k in self.controls)
+        return all(
+            any(abs(without[k] - right[k]) > 2 * self.slack.get(k, 0) for k in self.controls)
+            for on in (unit.known, self.features)
+            for without in [self.figures(unit.facts, on - {unit.twist or ""})]
+        )
 
     def gaps(self, unit: Unit) -> list[tuple[str, int, int]]:
         """(figure, ours, stated) for what the outside source has otherwise when the unit is first met."""
@@ -226,14 +231,14 @@ def _drawn(case: Case) -> list[Unit]:
     count, wanted = UNITS[w.size]
     keys = [t.key for t in case.twists]
     r.shuffle(keys)
-    keys = keys[: min(wanted, len(keys))]
+    keys = _ordered(case, keys[: min(wanted, len(keys))])
     places = sorted(r.sample(range(count), len(keys)))
     plan: list[str | None] = [None] * count
     for place, key in zip(places, keys, strict=True):
         plan[place] = key
     units: list[Unit] = []
-    met: list[str] = []
     known = case.features - set(keys)
+    met = sorted(known)  # what the script has from the start may turn up anywhere
     names: set[str] = set()
     for k, twist in enumerate(plan):
         traits = set(r.sample(met, min(len(met), r.randint(0, 2))))
@@ -244,6 +249,14 @@ def _drawn(case: Case) -> list[Unit]:
         units.append(_unit(case, k, frozenset(traits), twist, frozenset(known), names))
         names.add(units[-1].name)
     return units
+
+
+def _ordered(case: Case, keys: list[str]) -> list[str]:
+    """Each after those that it needs."""
+    found: list[str] = []
+    for key in keys:
+        found += [k for k in (*case.twist(key).needs, key) if k in keys and k not in found]
+    return found
 
 
 def _unit(
