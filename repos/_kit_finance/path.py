@@ -36,6 +36,8 @@ class Path:
         self.proofs = Proofs(case)
         self.slip = self.r.randrange(3) if not self.brief else None
         self._decks: dict[str, list[str]] = {}
+        self._values: dict[str, dict[str, str]] = {}
+        self._remarks = {u.name: case.remarks(u) for u in case.units}
 
     def say(self, stage: str, unit: Unit | None = None, **more: str) -> str:
         """A sentence of the stage, none twice before all had their turn."""
@@ -60,7 +62,9 @@ class Path:
                 "unit": unit.name, "file": next(iter(unit.files)), "figure": self.n[f"o_{key}"],
                 "right": c.shown(key, c.right(unit)[key]),
             }  # fmt: skip
-            values |= c.values(unit)
+            if unit.name not in self._values:
+                self._values[unit.name] = c.values(unit)
+            values |= self._values[unit.name]
         return text.format_map(self.n | values | more)
 
     # ---- the parts of a session
@@ -84,7 +88,7 @@ class Path:
     def unit(self, unit: Unit) -> None:
         c, j = self.case, self.j
         first = unit is c.units[0]
-        j.remember([self.filled(text, unit) for text in c.remarks(unit)])
+        j.remember([self.filled(text, unit) for text in self._remarks[unit.name]])
         for k, path in enumerate(unit.files):
             j.read(path, self.say("data" if k == 0 else "more_data", unit, path=path))
         if not self.brief and self.r.random() < 0.35:
@@ -231,7 +235,7 @@ class Path:
         rows = "".join(
             f"- {n[f'o_{k}']}: {c.shown(k, right[k])}{', as stated' if k in c.controls else ''}\n" for k in c.wanted
         )
-        seen = self.r.sample(c.remarks(unit), 2)
+        seen = self.r.sample(self._remarks[unit.name], 2)
         text = f"## {unit.name}\n\n" + spin(self.r, self.filled(" ".join(seen), unit)) + f"\n\n{rows}"
         if unit.twist:
             gaps = c.gaps(unit)
