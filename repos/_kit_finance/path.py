@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
-
 from simulator.core.task import Style
 
 from . import frames, house
 from .case import Case, Twist, Unit
 from .journal import Journal, spin
+from .patch import blocks
 from .proofs import Proofs
 
 _TESTS = "python3 -m unittest discover -s tests -t ."
@@ -267,25 +266,3 @@ class Path:
             f"(`{c.controls_path}`).\n\n## «What needed care|Rules that made a difference»\n\n{notes}"
         )
         return spin(self.r, text)
-
-
-def blocks(before: str, after: str) -> tuple[tuple[str, str], ...]:
-    """SEARCH/REPLACE blocks that turn one text into the other; each SEARCH stands once in what is left of the text."""
-    a, b = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    spans: list[list[int]] = []
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        if tag == "equal":
-            continue
-        low, high = i1, i2
-        while low == high or before.count("".join(a[low:high])) != 1:
-            if low > 0:
-                low -= 1
-            elif high < len(a):
-                high += 1
-            else:
-                break
-        if spans and low <= spans[-1][1]:
-            spans[-1][1], spans[-1][3] = max(high, spans[-1][1]), j2 + max(0, high - i2)
-        else:
-            spans.append([low, high, j1 - (i1 - low), j2 + (high - i2)])
-    return tuple(("".join(a[low:high]), "".join(b[first:last])) for low, high, first, last in spans)
