@@ -19,7 +19,8 @@ from measure import ROOT, Cost, run
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """`input_tok` tokens in, `tok` out, `streams` at once. model, tokenizer: what the peer is to be told."""
+    """`input_tok` tokens in, `tok` out, `streams` at once. model, tokenizer: what the peer is to be told.
+    prompts: a file of them for `vllm bench serve`, which otherwise draws its own."""
 
     url: str
     model: str
@@ -28,6 +29,7 @@ class Load:
     requests: int
     tok: int
     input_tok: int = 512
+    prompts: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +90,18 @@ def tokenizer(folder: Path) -> Path:
 def _vllm(load: Load, folder: Path) -> list[str]:
     return [
         *("bench", "serve", "--backend", "openai", "--base-url", load.url, "--model", load.model),
-        *("--tokenizer", str(load.tokenizer), "--dataset-name", "random"),
-        *("--random-input-len", str(load.input_tok)),
-        *("--random-output-len", str(load.tok), "--num-prompts", str(load.requests)),
+        *("--tokenizer", str(load.tokenizer), "--num-prompts", str(load.requests), *_vllm_prompts(load)),
         *("--max-concurrency", str(load.streams), "--ignore-eos", "--temperature", "0", "--disable-tqdm"),
         *("--save-result", "--result-dir", str(folder), "--result-filename", "vllm.json"),
+    ]
+
+
+def _vllm_prompts(load: Load) -> list[str]:
+    if load.prompts is not None:
+        path = ("--dataset-name", "sharegpt", "--dataset-path", str(load.prompts))
+        return [*path, "--sharegpt-output-len", str(load.tok), "--disable-shuffle"]
+    return [
+        *("--dataset-name", "random", "--random-input-len", str(load.input_tok), "--random-output-len", str(load.tok)),
     ]
 
 

@@ -35,6 +35,7 @@ sys.path += [str(ROOT), str(ROOT / "tests" / "bench")]
 
 import ours  # noqa: E402
 import peers  # noqa: E402
+import same_prompts  # noqa: E402
 import served  # noqa: E402
 
 from simulator.core.compare.pairs import PairedRatio, ratio_of_pairs  # noqa: E402
@@ -65,7 +66,13 @@ class At:
 
 
 def theirs(vllm: Path, load: peers.Load, folder: Path, seed: int) -> Figures:
-    """`vllm bench serve`; prompts are random, other ones for every seed."""
+    """`vllm bench serve`; prompts are random words, other ones for every seed, of as many tokens as our own."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    prompts = same_prompts.write(
+        folder.with_name("prompts.json"), load.url, load.model, words(load.url, load.model),
+        requests=load.requests, tok=load.input_tok, seed=seed,
+    )  # fmt: skip
+    load = replace(load, prompts=prompts)
     forget(load.url)
     peer = replace(next(p for p in peers.PEERS if p.name == "vllm"), at=vllm)
     extra = ["--seed", str(seed), "--num-warmups", str(ours.WARMUPS), "--save-detailed"]
@@ -92,6 +99,9 @@ def our_own(load: peers.Load, folder: Path, seed: int) -> Figures:
         statistics.fmean(r["prompt_tok"] for r in good),
         len(good),
     )
+
+
+words = functools.cache(same_prompts.plain_words)
 
 
 def forget(url: str) -> None:
@@ -207,7 +217,6 @@ def main() -> int:
 
     work = ratio("prompt_tok").ratio
     if abs(work - 1) > SAME_WORK:
-        # random ids, said as text and read again, become more tokens where the tokenizer knows other spellings
         print(f"NOT THE SAME WORK: our prompts have {work:.3f} times the tokens of theirs; no verdict")
         return 1
     code = verdict("output tok/s", ratio("tok_s"), asked.bound)
