@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
-from simulator.core.action import Action, Declined, Delegate, Outcome, Ran, Refused, Reports, outcome_text
+from simulator.core.action import Action, Command, Declined, Delegate, Outcome, Ran, Refused, Reports, outcome_text
 from simulator.core.plan import SessionPlan
 from simulator.core.record import ToolRun
 from simulator.drive.stage import Stage
@@ -12,17 +13,20 @@ from simulator.drive.tools import edits, tool_name
 from simulator.drive.toolturn import Tally
 from simulator.drive.wall import Wall
 
+#: seconds that a command has in any case
+LEAST_S = 1.0
 #: sends sub-agents out: a call's prompts -> their reports
 Send = Callable[[Delegate], Awaitable[Reports]]
 
 
 class LiveHands:
-    """branch: 0, the session's own; n, its n-th sub-agent. send: None, whoever calls has no sub-agents."""
+    """ends_s: run time at which the session's time is up, whatever a command was allowed. send: None, whoever calls has
+    no sub-agents. branch: 0, the session's own; n, its n-th sub-agent."""
 
-    def __init__(self, stage: Stage, plan: SessionPlan, slot: int, wall: Wall, tally: Tally, send: Send | None,
-                 branch: int = 0) -> None:  # fmt: skip
+    def __init__(self, stage: Stage, plan: SessionPlan, slot: int, wall: Wall, tally: Tally, ends_s: float,
+                 send: Send | None, branch: int = 0) -> None:  # fmt: skip
         self._s, self._plan, self._slot, self._wall, self._tally = stage, plan, slot, wall, tally
-        self._send, self._branch = send, branch
+        self._ends_s, self._send, self._branch = ends_s, send, branch
 
     async def carry_out(self, turn: int, actions: Sequence[Action]) -> list[Outcome]:
         """One outcome an action, and a commit when one of them changed a file."""
@@ -50,12 +54,19 @@ class LiveHands:
         finally:
             self._wall.book("subagent")
 
+    def _in_time(self, action: Action) -> Action:
+        """A model may ask for more time than there is."""
+        left_s = max(LEAST_S, self._ends_s - self._s.now())
+        if isinstance(action, Command) and action.timeout_s is not None and action.timeout_s > left_s:
+            return replace(action, timeout_s=left_s)
+        return action
+
     async def _do(self, turn: int, number: int, action: Action) -> Outcome:
         stage, wall = self._s, self._wall
         stage.meter.tools_running += 1
         t_ready = stage.now()
         try:
-            done = await stage.tools.do(self._plan.session, action)
+            done = await stage.tools.do(self._plan.session, self._in_time(action))
         finally:
             stage.meter.tools_running -= 1
         start, end = stage.at(done.t_start), stage.at(done.t_end)

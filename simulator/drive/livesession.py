@@ -1,13 +1,14 @@
 """One live session: the model's replies carry it on, until it says that it is done, its client gives up or a limit is
 reached. Then the task's check decides.
 
-`Exchange` is one conversation of it, its own or a sub-agent's; both end in the same ways.
+`Dialogue` is one conversation of it, its own or a sub-agent's; both end in the same ways.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import cast
 
 from simulator.cline.guard import Guard
 from simulator.cline.live.conversation import Beginning, LiveClient
@@ -36,7 +37,7 @@ def about(text: str) -> int:
     return -(-len(text) // CHARS_PER_TOK)
 
 
-class Exchange:
+class Dialogue:
     """ending: None while it goes on, or when the run stopped it. replies: from the model, summaries left out."""
 
     def __init__(self, client: LiveClient, talk: LiveTalk, hands: LiveHands, wall: Wall) -> None:
@@ -64,7 +65,7 @@ class Exchange:
             self._client.results(outcomes, now_unix_s())
             self._wall.book("client")
             if self._client.ended:
-                self.ending = self._ended(self._client.ended)  # type: ignore[arg-type]  # its values are some of these
+                self.ending = self._ended(cast(End, self._client.ended))
         return spoken
 
     def _watch(self, spoken: Spoken) -> None:
@@ -87,12 +88,14 @@ class LiveRunner(Seat):
         self._begin = Beginning(plan.profile, start, plan.cwd, about)
         self._divergence = Divergence(plan.profile, start.path)
         self._ending: Ending | None = None
-        self._t_ready = 0.0
+        self._t_ready, self._budget = 0.0, Budget(start.limits, 0.0)
 
     async def _play(self) -> None:
         self._t_ready = self._s.now()
-        self._budget = Budget(self._start.limits, self._t_ready + self._start.limits.session_s)
-        own = self._exchange(self._begin.own(), self._wall, self._tally, 0)
+        self._budget.ends_s = self._t_ready + self._start.limits.session_s
+        client = await asyncio.to_thread(self._begin.own)  # reads prompts and tools the first time
+        self._wall.book("client")
+        own = self._dialogue(client, self._wall, self._tally, 0)
         own.talk.begun = self.first_reply
         while own.ending is None and not self._s.stopping.is_set():
             spoken = await own.turn(await self._due(own.talk.turn), self._now_unix_s)
@@ -116,12 +119,11 @@ class LiveRunner(Seat):
     def _now_unix_s(self) -> float:
         return self._start.start_unix_s + self._s.now() - self._t_ready
 
-    def _exchange(self, client: LiveClient, wall: Wall, tally: Tally, branch: int) -> Exchange:
+    def _dialogue(self, client: LiveClient, wall: Wall, tally: Tally, branch: int) -> Dialogue:
         talk = LiveTalk(self._s, self._plan, self._slot, wall, client, self._budget, branch)
-        hands = LiveHands(
-            self._s, self._plan, self._slot, wall, tally, None if branch else self._send_out, branch
-        )  # fmt: skip
-        return Exchange(client, talk, hands, wall)
+        send = None if branch else self._send_out
+        hands = LiveHands(self._s, self._plan, self._slot, wall, tally, self._budget.ends_s, send, branch)
+        return Dialogue(client, talk, hands, wall)
 
     async def _send_out(self, action: Delegate) -> Reports:
         """A call's sub-agents, all at once."""
@@ -136,7 +138,7 @@ class LiveRunner(Seat):
         """One that fails, or meets a fault of ours, fails alone: that is its report."""
         wall, tally = Wall(self._s.now), Tally()
         wall.cursor = self._s.now()
-        one = self._exchange(self._begin.subagent(prompt), wall, tally, branch)
+        one = self._dialogue(self._begin.subagent(prompt), wall, tally, branch)
         try:
             while one.ending is None and await one.turn(wall.cursor, self._now_unix_s) is not None:
                 pass

@@ -132,6 +132,14 @@ async def test_an_endless_reply_is_ended_by_the_session_s_time(tmp_path: Path) -
     adds_up(done)
 
 
+async def test_a_command_has_no_more_time_than_its_session(tmp_path: Path) -> None:
+    patient = said("classic-xml", Command("sleep 40; echo done", timeout_s=9_999.0))
+    done = await play(plan("classic-xml", limits=Limits(9, 1.5, 100_000)), lambda body, n: patient, tmp_path)
+    assert done.session.failure_class == "time_out"
+    assert done.session.tool_run_s < 20 and done.lines.tools[0].exit_code is None, "it was stopped"
+    adds_up(done)
+
+
 async def test_an_endless_reply_is_ended_by_the_session_s_tokens(tmp_path: Path) -> None:
     slow = Says("word " * 2_000, gap_s=0.001, piece=20)
     done = await play(plan("classic-xml", limits=Limits(9, 30.0, 200)), lambda body, n: slow, tmp_path)
