@@ -16,7 +16,7 @@ define fetch
 	|| $(PIP) install --require-hashes -r $(1)
 endef
 
-.PHONY: run smoke test test-engine test-all engine lint types install dev lock clean bench bench-peers test-strangers
+.PHONY: run smoke test test-engine test-all engine lint types install dev lock clean bench bench-peers clients test-strangers
 
 run: install
 	$(BIN)/sim run $(SCENARIO)
@@ -75,6 +75,14 @@ bench-peers: dev
 		|| echo "$$peer could not be installed; the bench goes on without it"; \
 	done
 	@test -x $(BENCH_PEERS)/vllm/bin/vllm || echo "vllm is used when $(BENCH_PEERS)/vllm/bin/vllm is there"
+
+# The published agents that tests record and replay (docs/record.md); needs npm.
+CLIENTS ?= $(CURDIR)/.clients
+export CLIENTS
+
+clients:
+	npm install --no-audit --no-fund --silent --prefix $(CLIENTS)/cline2 cline@2
+	npm install --no-audit --no-fund --silent --prefix $(CLIENTS)/cline3 cline@3
 
 # Other load generators drive the embedded engine and must agree with its counters.
 test-strangers: bench-peers

@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 from simulator.cli.verbs import (
+    anonymise,
     compare_traffic,
     cost,
     diff,
@@ -86,6 +87,7 @@ VERBS = (
     map_verb.map,
     import_trace.import_trace,
     shape.shape,
+    anonymise.anonymise,
 )
 #: of verbs whose name Python keeps for itself
 NAMES = {"import_trace": "import"}
