@@ -33,32 +33,34 @@ def detect(path: Path) -> str:
         return "azure"
     if head[:1] not in (b"{", b"["):
         raise Bad("no known format begins so")
-    row = _first_rows(head, path)
+    row, why = _first_rows(head, path)
     found = _rows_format(row) if row else ""
     found = found or _document_format(path, head)
     if not found:
-        raise Bad("it is JSON of no known format")
+        raise Bad(why if why and path.suffix == ".jsonl" else "it is JSON of no known format")
     return found
 
 
-def _first_rows(head: bytes, path: Path) -> list[dict[str, Any]]:
-    """The objects of its first lines; none when it is no JSON Lines."""
+def _first_rows(head: bytes, path: Path) -> tuple[list[dict[str, Any]], str]:
+    """The objects of its first lines, none when it is no JSON Lines; and what is wrong with the first that is none."""
     whole = head.split(b"\n")
     if len(head) >= _HEAD and len(whole) > 1:
         whole.pop()  # cut off
     out: list[dict[str, Any]] = []
+    fault = ""
     for raw in whole[:_ROWS]:
         if not raw.strip():
             continue
         try:
             row = parsed(raw)
-        except Bad:
+        except Bad as why:
+            fault = fault or str(why)
             continue
         if isinstance(row, dict):
             out.append(row)
     if not out and len(head) >= _HEAD and b"\n" not in head:
         out = _long_row(path, head)
-    return out
+    return out, fault
 
 
 def _long_row(path: Path, head: bytes) -> list[dict[str, Any]]:

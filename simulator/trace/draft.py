@@ -20,6 +20,7 @@ from simulator.trace.counting import HOW, Counter, ours
 from simulator.trace.format import Call, Clock, Scope, SessionLine, Totals, TurnLine
 from simulator.trace.messages import Message, made_calls
 from simulator.trace.text import Bad
+from simulator.trace.when import lasted
 
 MAX_SESSION_BYTES = 256 << 20
 Made = tuple[SessionLine, list[TurnLine]]
@@ -138,7 +139,7 @@ class Draft:
 
     def took(self, row: int, ident: str, seconds: float | None, ok: bool | None = None) -> None:
         """How long a call of a row's reply took, as far as the source tells."""
-        good = round(seconds, 6) if seconds is not None and seconds >= 0 else None
+        good = lasted(seconds)
         self._rows[row]["calls"] = [
             c.model_copy(update={"took_s": good, "ok": ok}) if c.id == ident else c for c in self._rows[row]["calls"]
         ]

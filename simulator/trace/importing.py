@@ -147,12 +147,17 @@ def _read(path: Path, kind: str, asked: Asked) -> Iterator[Made]:
     if kind == own.FORMAT:
         yield from own.read(path, asked)
         return
+    told = len(asked.left)
     try:
+        found = False
         for draft in IMPORTERS[kind](path, asked):
+            found = True
             try:
                 yield draft.made()
             except Bad as why:
                 asked.leave(path, f"session {draft.session:.80}: {why}")
+        if not found and len(asked.left) == told:
+            asked.leave(path, "it holds no session")
     except Bad as why:
         asked.leave(path, why)
     except OSError as error:

@@ -11,6 +11,16 @@ Message = dict[str, Any]
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 
 
+def mapping(value: Any) -> dict[str, Any]:
+    """The value where it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Any) -> list[Any]:
+    """The value where it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
 def checked(message: Any) -> Message:
     """The message itself when it has a form that can be sent and counted; else Bad."""
     if not isinstance(message, dict):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.trace.messages import Message, assistant, checked
+from simulator.trace.messages import Message, assistant, checked, mapping
 from simulator.trace.text import Bad, parsed
 from simulator.trace.when import count
 
@@ -68,8 +68,7 @@ def _streamed(chunks: Iterable[dict[str, Any]], data: dict[str, Any]) -> Answer:
         choice = choices[0] if isinstance(choices, list) and choices else {}
         if not isinstance(choice, dict):
             raise Bad("a chunk's choice is no object")
-        delta = choice.get("delta") if isinstance(choice.get("delta"), dict) else {}
-        assert isinstance(delta, dict)
+        delta = mapping(choice.get("delta"))
         text.append(_text(delta.get("content")))
         thoughts += [_text(delta.get(key)) for key in ("reasoning_content", "reasoning")]
         for piece in delta.get("tool_calls") or ():
@@ -90,14 +89,13 @@ def _add(calls: dict[int, dict[str, Any]], piece: Any) -> None:
         piece.get("index", 0), {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
     )
     call["id"] = piece.get("id") or call["id"]
-    function = piece.get("function") if isinstance(piece.get("function"), dict) else {}
-    assert isinstance(function, dict)
+    function = mapping(piece.get("function"))
     call["function"]["name"] += str(function.get("name") or "")
     call["function"]["arguments"] += str(function.get("arguments") or "")
 
 
 def _answer(reply: Message, usage: Any, finish: str) -> Answer:
-    usage = usage if isinstance(usage, dict) else {}
+    usage = mapping(usage)
     prompt, output = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
     return Answer(
         reply=reply,

@@ -15,6 +15,9 @@ from typing import IO, Any
 import orjson
 
 MAX_ITEM_BYTES = 64 << 20
+#: what the JSON parser takes
+MAX_DEPTH = 1_000
+TOO_DEEP = f"its JSON is nested deeper than {MAX_DEPTH:,} levels"
 _CHUNK = 1 << 20
 _MARKS = re.compile(rb'["\[\]{},]')
 _STRING_END = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
@@ -43,7 +46,7 @@ def parsed(raw: bytes) -> Any:
 
 def _why(raw: bytes, fault: str) -> str:
     if "recursion" in fault.lower() or "depth" in fault.lower():
-        return "its JSON is nested deeper than 1,000 levels"
+        return TOO_DEEP
     try:
         raw.decode()
     except UnicodeDecodeError as error:
@@ -221,6 +224,8 @@ class _Pieces:
                 else:
                     piece, self._at = self._buffer[self._at : found.end()], found.end()
                     depth += 1 if mark in b"[{" else -1 if mark in b"]}" else 0
+                    if depth > MAX_DEPTH:
+                        raise Bad(TOO_DEEP)
             size += len(piece)
             if keep:
                 out.append(piece)

@@ -36,6 +36,12 @@ def number(value: Any) -> float | None:
         return None
 
 
+def lasted(value: Any) -> float | None:
+    """A duration in seconds, rounded; None when it is none, or no duration at all."""
+    found = number(value)
+    return round(found, 6) if found is not None and 0 <= found <= 1e9 else None
+
+
 def count(value: Any) -> int | None:
     """A number of tokens."""
     found = number(value)

@@ -79,6 +79,9 @@ def read(path: Path, asked: Asked) -> Iterator[Draft]:
         if not any(s.kind == "assistant" for s in side):
             asked.leave(path, "a sub-agent of it holds no model call", next(iter(pieces.values())).number)
             continue
+        if not starts:
+            asked.leave(path, "a sub-agent of it has no session of its own to belong to")
+            continue
         branch += 1
         _attach(draft, starts, side, branch)
     yield draft

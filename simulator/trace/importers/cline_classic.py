@@ -22,7 +22,7 @@ from simulator.trace.draft import Draft, Figures
 from simulator.trace.format import Call, Totals
 from simulator.trace.messages import Message
 from simulator.trace.text import Bad, members, parsed
-from simulator.trace.when import added, count, millis
+from simulator.trace.when import added, count, lasted, millis
 
 FILE = "api_conversation_history.json"
 UI, METADATA, HISTORY, ITEM = "ui_messages.json", "task_metadata.json", "taskHistory.json", "history_item.json"
@@ -114,7 +114,7 @@ class _Task:
 
     def _figures(self, n: int, told: _Told) -> Figures:
         message = self._stored[n]
-        tokens = (message.get("metrics") or {}).get("tokens") or {}
+        tokens = wire.mapping(wire.mapping(message.get("metrics")).get("tokens"))
         spent = told.spent
         prompt = count(tokens.get("prompt", spent.get("tokensIn")))
         cached = count(tokens.get("cached", spent.get("cacheReads")))
@@ -143,8 +143,8 @@ class _Task:
         if after is not None and after["role"] == "user":
             results = [text for text in map(_text, wire.blocks(after)) if text and _ENVIRONMENT not in text]
             start, end = millis(message.get("ts")), millis(after.get("ts"))
-            if made and start is not None and end is not None and end >= start:
-                took = round((end - start) / len(made), 6)
+            if made and start is not None and end is not None:
+                took = lasted((end - start) / len(made))
         each = results if len(results) == len(made) else results[: len(made)]
         sizes = [tokenizer.count(text) for text in each] + [None] * (len(made) - len(each))
         return [

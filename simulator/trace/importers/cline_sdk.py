@@ -40,7 +40,7 @@ def read(path: Path, asked: Asked) -> Iterator[Draft]:
     session = _session(path, asked)
     model = str(session.get("model") or _first_model(stored))
     cwd = str(session.get("cwd") or "")
-    origin = about.get("origin") if isinstance(about.get("origin"), dict) else {}
+    origin = wire.mapping(about.get("origin"))
     editor = "vscode" in str((origin or {}).get("source", "")).lower()
     plan = _plan_mode(stored)
     system, body = standin.frame("sdk", model, cwd, "editor" if editor else "cli", plan=plan)
@@ -81,8 +81,7 @@ def _turns(draft: Draft, stored: list[dict[str, Any]], system: Message, started_
 
 
 def _figures(message: dict[str, Any], sent_s: float | None, end_s: float | None) -> Figures:
-    spent = message.get("metrics") if isinstance(message.get("metrics"), dict) else {}
-    assert isinstance(spent, dict)
+    spent = wire.mapping(message.get("metrics"))
     return Figures(
         sent_s=sent_s,
         end_s=end_s,

@@ -13,6 +13,7 @@ from typing import Any
 from simulator.trace.asked import Asked
 from simulator.trace.draft import Draft, Figures
 from simulator.trace.format import Call, Totals
+from simulator.trace.messages import mapping
 from simulator.trace.text import Bad, members
 from simulator.trace.when import count, number
 
@@ -30,9 +31,7 @@ def read(path: Path, asked: Asked) -> Iterator[Draft]:
     block = count(about.get("block_size"))
     if not block:
         raise Bad(f"its block_size is {about.get('block_size')!r}")
-    totals = about.get("totals") if isinstance(about.get("totals"), dict) else {}
-    tokens = (totals or {}).get("parent_tokens")
-    tokens = tokens if isinstance(tokens, dict) else {}
+    tokens = mapping(mapping(about.get("totals")).get("parent_tokens"))
     draft = Draft(
         format="kv-cache-tester", session=str(about.get("id") or path.stem), client="claude-code",
         model=str(about.get("models") or ""), clock="session", stored=True, block_tok=block,

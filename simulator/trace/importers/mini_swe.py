@@ -17,7 +17,7 @@ from simulator.trace.draft import Draft, Figures
 from simulator.trace.format import Call, Totals
 from simulator.trace.messages import Message
 from simulator.trace.text import Bad, members
-from simulator.trace.when import count, number
+from simulator.trace.when import count, lasted, number
 
 KNOWN = ("mini-swe-agent-1", "mini-swe-agent-1.0", "mini-swe-agent-1.1")
 _COMMAND = re.compile(r"^```(?:mswea_bash_command|bash)\s*\n", re.MULTILINE)
@@ -35,8 +35,7 @@ def read(path: Path, asked: Asked) -> Iterator[Draft]:
             info = value
         elif key == "trajectory_format" and value not in KNOWN:
             raise Bad(f"it is of version {str(value)!r:.60}; known are {', '.join(KNOWN)}")
-    stats = info.get("model_stats") if isinstance(info.get("model_stats"), dict) else {}
-    assert isinstance(stats, dict)
+    stats = wire.mapping(info.get("model_stats"))
     model = _model(info)
     draft = Draft(
         format="mini-swe-agent", session=path.name.removesuffix(".json").removesuffix(".traj"), client="mini-swe-agent",
@@ -52,8 +51,7 @@ def _turns(draft: Draft, stored: list[dict[str, Any]]) -> None:
     clock_s: float | None = None
     last: tuple[int, list[Call], float | None] | None = None
     for message in stored:
-        extra = message.get("extra") if isinstance(message.get("extra"), dict) else {}
-        assert isinstance(extra, dict)
+        extra = wire.mapping(message.get("extra"))
         ts, role = number(extra.get("timestamp")), message["role"]
         if role == "exit":
             continue
@@ -64,7 +62,7 @@ def _turns(draft: Draft, stored: list[dict[str, Any]]) -> None:
             last = row, calls, ts
         elif last is not None:
             row, calls, began = last
-            took = None if ts is None or began is None or ts < began else round((ts - began) / max(1, len(calls)), 6)
+            took = None if ts is None or began is None else lasted((ts - began) / max(1, len(calls)))
             size = tokenizer.count(wire.text_of(sent.get("content")))
             draft.replace_calls(row, [c.model_copy(update={"took_s": took, "result_tok": size}) for c in calls])
             last = None
@@ -82,9 +80,7 @@ def _calls(message: Message, extra: dict[str, Any]) -> list[Call]:
 
 
 def _figures(extra: dict[str, Any], sent_s: float | None, end_s: float | None) -> Figures:
-    response = extra.get("response") if isinstance(extra.get("response"), dict) else {}
-    usage = (response or {}).get("usage")
-    usage = usage if isinstance(usage, dict) else {}
+    usage = wire.mapping(wire.mapping(extra.get("response")).get("usage"))
     details = usage.get("prompt_tokens_details")
     return Figures(
         sent_s=sent_s if sent_s is not None else end_s,

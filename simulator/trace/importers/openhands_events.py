@@ -102,7 +102,7 @@ class _Reading:
         match kind:
             case "SystemPromptEvent":
                 self._hear({"role": "system", "content": wire.text_of(event.get("system_prompt"))}, ident, ts)
-                state.tools = [t for t in event.get("tools") or () if isinstance(t, dict) and "function" in t]
+                state.tools = [t for t in wire.items(event.get("tools")) if isinstance(t, dict) and "function" in t]
             case "MessageEvent":
                 self._message(event, ident, ts)
             case "ActionEvent":
@@ -137,8 +137,7 @@ class _Reading:
 
     def _action(self, event: dict[str, Any], ident: str, ts: float | None) -> None:
         state, reply_id = self.state, str(event.get("llm_response_id") or ident)
-        call = event.get("tool_call") if isinstance(event.get("tool_call"), dict) else {}
-        assert isinstance(call, dict)
+        call = wire.mapping(event.get("tool_call"))
         name = str(call.get("name") or event.get("tool_name") or "unknown")
         made = wire.call(str(event.get("tool_call_id") or call.get("id") or ""), name, call.get("arguments") or "{}")
         if reply_id == state.reply_id and state.row is not None:  # one more call of the same reply
@@ -163,8 +162,7 @@ class _Reading:
 
     def _result(self, event: dict[str, Any], ident: str, ts: float | None) -> None:
         state, call_id = self.state, str(event.get("tool_call_id") or "")
-        seen = event.get("observation") if isinstance(event.get("observation"), dict) else {}
-        assert isinstance(seen, dict)
+        seen = wire.mapping(event.get("observation"))
         text = (
             wire.text_of(seen.get("content"))
             if seen
@@ -180,7 +178,7 @@ class _Reading:
         state.heard_s = ts if ts is not None else state.heard_s
 
     def _condense(self, event: dict[str, Any], ident: str) -> None:
-        gone = {str(each) for each in event.get("forgotten_event_ids") or ()}
+        gone = {str(each) for each in wire.items(event.get("forgotten_event_ids"))}
         kept = [entry for entry in self.state.history if not entry.events & gone]
         if event.get("summary"):
             at = count(event.get("summary_offset"))

@@ -10,6 +10,7 @@ from typing import Any
 from simulator.trace.asked import Asked
 from simulator.trace.chains import linked, session
 from simulator.trace.draft import Draft
+from simulator.trace.messages import mapping
 from simulator.trace.text import Bad, members
 from simulator.trace.when import number
 
@@ -64,9 +65,8 @@ def _record(path: Path) -> dict[str, Any] | Bad:
                 about[key] = value
     except Bad as why:
         return why
-    kwargs = about.get("kwargs") if isinstance(about.get("kwargs"), dict) else {}
-    response = about.get("response") if isinstance(about.get("response"), dict) else {}
-    assert isinstance(kwargs, dict) and isinstance(response, dict)
+    kwargs = mapping(about.get("kwargs"))
+    response = mapping(about.get("response"))
     request: dict[str, Any] = {"model": str(response.get("model") or ""), "messages": lists["messages"]}
     request |= {key: value for key, value in kwargs.items() if key not in _NOT_SENT}
     if lists["tools"]:

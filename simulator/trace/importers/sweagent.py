@@ -16,7 +16,7 @@ from simulator.trace.draft import Draft, Figures
 from simulator.trace.format import Call, Totals
 from simulator.trace.messages import Message
 from simulator.trace.text import Bad, members
-from simulator.trace.when import count, number
+from simulator.trace.when import count, lasted
 
 
 def read(path: Path, asked: Asked) -> Iterator[Draft]:
@@ -27,8 +27,7 @@ def read(path: Path, asked: Asked) -> Iterator[Draft]:
             history.append(value)
         elif key == "info" and isinstance(value, dict):
             info = value
-    stats = info.get("model_stats") if isinstance(info.get("model_stats"), dict) else {}
-    assert isinstance(stats, dict)
+    stats = wire.mapping(info.get("model_stats"))
     draft = Draft(
         format="swe-agent", session=path.name.removesuffix(".traj"), client="swe-agent", model="", stored=True,
         body={"model": "", "messages": None}, estimated={"body": "messages only; tools are not stored"},
@@ -91,5 +90,4 @@ def _tool(step: dict[str, Any]) -> str:
 
 
 def _call(ident: str, name: str, step: dict[str, Any]) -> Call:
-    took = number(step.get("execution_time"))
-    return Call(tool=name, id=ident, took_s=took if took is not None and took >= 0 else None)
+    return Call(tool=name, id=ident, took_s=lasted(step.get("execution_time")))
