@@ -72,9 +72,9 @@ def main() -> int:
             command = [sys.executable, "-m", "simulator.cli.main", "run", str(SCENARIO), "--plain", "--out", str(out)]
             command += ["--set", f"sessions={asked.sessions}", "--set", PROFILES, "--seed", str(asked.seed)]
             done = subprocess.run([*command, "--oracle", rates], capture_output=True, text=True)
-            if done.returncode not in (0, 1):
-                print(done.stderr, file=sys.stderr)
-                return done.returncode
+            if done.returncode not in (0, 1) or not (out / "sessions.jsonl").exists():
+                print(done.stdout + done.stderr, file=sys.stderr)
+                return done.returncode or 1
             print(row(rates, out), flush=True)
     return 0
 
