@@ -160,6 +160,16 @@ def test_summaries_are_asked_for_and_tell_the_place(tmp_path: Path) -> None:
     assert asked.told[-1].step == 6
 
 
+def test_a_request_whose_lines_were_folded_is_known(tmp_path: Path) -> None:
+    plan = recorded(tmp_path, spec("classic-xml"))
+    asked = Asked(tmp_path, [plan])
+    body = body_of(plan, plan.turns[0])
+    part = body["messages"][1]["content"][0]
+    part["text"] = part["text"].replace(". ", ".\n\n  ")
+    asked.message(body)
+    assert asked.told[-1].step == 0
+
+
 def test_what_is_nobodys_conversation_is_left_to_the_filler(tmp_path: Path) -> None:
     plan = recorded(tmp_path, spec("classic-xml"))
     asked = Asked(tmp_path, [plan])

@@ -53,7 +53,7 @@ class Signs:
         if calls:
             _note(self._calls, _sign("", calls), step)
         else:
-            self._texts.append((_flat(said.content), step))
+            self._texts.append((flat(said.content), step))
 
     def read(self, message: Message) -> tuple[list[int], bool]:
         """Steps that an assistant's message may be, and whether one of its calls is no JSON."""
@@ -66,7 +66,7 @@ class Signs:
                 broken |= bad
         found = self._exact.get(_sign(content, calls)) or (self._calls.get(_sign("", calls)) if calls else None)
         if found is None and not calls:
-            found = self._alike(_flat(content))
+            found = self._alike(flat(content))
         return found or [], broken
 
     def _alike(self, text: str) -> list[int]:
@@ -158,13 +158,14 @@ def _canonical(arguments: str) -> tuple[bytes, bool]:
 
 
 def _sign(content: str, calls: Sequence[tuple[str, bytes]]) -> bytes:
-    parts = [_flat(content).encode(errors="replace")]
+    parts = [flat(content).encode(errors="replace")]
     for name, arguments in calls:
         parts += [name.encode(errors="replace"), arguments]
     return xxhash.xxh3_128_digest(b"\0".join(parts))
 
 
-def _flat(text: str) -> str:
+def flat(text: str) -> str:
+    """Without blanks and line ends."""
     return "".join(text.split())
 
 

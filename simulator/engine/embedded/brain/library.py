@@ -10,7 +10,7 @@ from pathlib import Path
 import xxhash
 
 from simulator.core.solution import Solution, from_line
-from simulator.engine.embedded.brain.history import Message, Signs, text_of
+from simulator.engine.embedded.brain.history import Message, Signs, flat, text_of
 from simulator.errors import UsageError
 
 #: first messages whose solution is remembered
@@ -21,11 +21,13 @@ LOOKED_AT = 3
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A solution and its replies as they are found in a conversation. key: of its request, the same in every run."""
+    """A solution and its replies as they are found in a conversation. key: of its request, the same in every run.
+    wanted: its request without blanks, as clients fold lines."""
 
     solution: Solution
     signs: Signs
     key: str
+    wanted: str
 
 
 class Library:
@@ -66,9 +68,9 @@ class Library:
     def _search(self, text: str, *, native: bool) -> Known | None:
         """Of the requests that the text holds the longest, as a sub-agent is told its parent's; of equal ones that of
         the client's kind."""
-        syntax = "native" if native else "xml"
-        found = [each for each in self._known if each.solution.request in text]
-        return max(found, key=lambda k: (len(k.solution.request), k.solution.syntax == syntax), default=None)
+        syntax, told = "native" if native else "xml", flat(text)
+        found = [each for each in self._known if each.wanted in told]
+        return max(found, key=lambda k: (len(k.wanted), k.solution.syntax == syntax), default=None)
 
     def _read(self) -> bool:
         """What has been added since the last time. False: nothing."""
@@ -97,4 +99,4 @@ class Library:
             cure = "make the file anew with `sim plan SCENARIO --solutions FILE`"
             raise UsageError(f"--solutions {self.path}:{self._lines}: {error}; {cure}") from None
         key = xxhash.xxh3_64_hexdigest(solution.request.encode(errors="replace"))
-        self._known.append(Known(solution, Signs(solution), key))
+        self._known.append(Known(solution, Signs(solution), key, flat(solution.request)))
