@@ -96,21 +96,19 @@ class Path:
             span = (max(1, first - 8), first + self.r.randint(14, 26))
             self.do("reread", ReadFile(path, *span), weight=0.6)
 
-    def read(self, beat: str, paper: Paper, *, weight: float = 0.0, **values: object) -> None:
+    def read(self, beat: str, paper: Paper, *, weight: float = 0.0, group: int = 0, **values: object) -> None:
         """The paper's text. Clients that extract get the whole; others read text in ranges that fit into a result, and
         show what is no text with the helper."""
-        group = self.group()
         if not self.style.max_result_chars and not self.raw:
             self.do(beat, ReadFile(paper.path), weight=weight, group=group, **values)
             return
-        for number, (first, last, whole) in enumerate(self._spans(paper)):
-            if number > 3:
-                break
+        for number, (first, last, whole) in enumerate(self._spans(paper)[:4]):
             action: Action = ReadFile(paper.path) if whole else ReadFile(paper.path, first, last)
             if paper.binary and self.raw:
                 span = "" if whole else f" {first} {last}"
                 action = Command(f"python {self.house.tool('show')} {shlex.quote(paper.path)}{span}")
-            self.do("read_on" if number else beat, action, weight=(weight or 1.0) if number else weight, **values)
+            heavy = (weight or 1.0) if number else weight
+            self.do("read_on" if number else beat, action, weight=heavy, group=group, **{"file": paper.path, **values})
 
     def _spans(self, paper: Paper) -> list[tuple[int, int, bool]]:
         """(first line, last line, is it all) of pieces whose results stay below the client's cut."""

@@ -1,9 +1,10 @@
 """What the agent says: lines of a template's own talk and of files/talk.yaml, no variant twice before all had their
-turn, no thought twice in a session."""
+turn, no thought twice within so many others, no reply twice in a session."""
 
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from .code import grammar
 if TYPE_CHECKING:
     from .case import Case
 
+_REMEMBERED = 150
 _FILE = Path(__file__).parent / "files" / "talk.yaml"
 
 
@@ -34,6 +36,7 @@ class Talk:
         }
         self._decks: dict[tuple[str, str], list[str]] = {}
         self._said: set[str] = set()
+        self._thought_of: deque[str] = deque(maxlen=_REMEMBERED)
 
     def line(self, beat: str, part: str, **values: object) -> str:
         own = self._own.get(beat, {}).get(part)
@@ -61,8 +64,8 @@ class Talk:
         key = (beat, "why") if source == "why" else ("", "thoughts")
         for _ in range(6):
             made = self._draw(key, pool, values)
-            if made not in self._said:
-                self._said.add(made)
+            if made not in self._thought_of:
+                self._thought_of.append(made)
                 return made
         return ""
 
