@@ -26,13 +26,32 @@ HOW = "by messages that continue an earlier request's, or begin as it did"
 W = TypeVar("W")
 
 
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a record says of a request's session."""
+
+    session: str = ""
+    how: str = ""
+    parent: str = ""
+
+    @classmethod
+    def of(cls, data: dict[str, Any]) -> About:
+        name, by, parent = (data.get(key) for key in ("session", "session_by", "parent"))
+        if not isinstance(name, str) or not name:
+            return cls()
+        how = f"by what it continues ({by})" if isinstance(by, str) and by != "header" else ""
+        return cls(name, how, parent if isinstance(parent, str) else "")
+
+
 @dataclass(slots=True)
 class Chain(Generic[W]):
-    """Requests of one session. where: by which each is read again. by_name: the record named it."""
+    """Requests of one session. where: by which each is read again. how: by which its requests were found to belong
+    together, "" where a client said so. parent: name of the session whose sub-agent it is, "" for none."""
 
     name: str
-    by_name: bool
+    how: str
     where: list[W] = field(default_factory=list)
+    parent: str = ""
 
 
 class Links(Generic[W]):
@@ -46,11 +65,12 @@ class Links(Generic[W]):
         self._last: dict[int, bytes] = {}
         self._starts: dict[bytes, Chain[W]] = {}  # hash up to the first user message -> the last chain that began so
 
-    def add(self, messages: list[Any], name: str, where: W) -> None:
+    def add(self, messages: list[Any], about: About, where: W) -> None:
         """Bad when the messages cannot be hashed."""
-        if name:
-            chain = self._named.get(name) or self._new(name, by_name=True)
-            self._named[name] = chain
+        if about.session:
+            chain = self._named.get(about.session) or self._new(about.session, about.how)
+            self._named[about.session] = chain
+            chain.parent = chain.parent or about.parent
         else:
             chain = self._found(messages)
         chain.where.append(where)
@@ -62,15 +82,29 @@ class Links(Generic[W]):
         if chain is None and begun < len(prefixes):
             chain = self._starts.get(prefixes[begun - 1])
         if chain is None:
-            chain = self._new(f"{self._stem}-{len(self.chains) + 1}", by_name=False)
+            chain = self._new(f"{self._stem}-{len(self.chains) + 1}", HOW)
         self._ends.pop(self._last.pop(id(chain), b""), None)
         self._ends[prefixes[-1]] = self._starts[prefixes[begun - 1]] = chain
         self._last[id(chain)] = prefixes[-1]
         return chain
 
-    def _new(self, name: str, *, by_name: bool) -> Chain[W]:
-        self.chains.append(Chain(name, by_name))
+    def _new(self, name: str, how: str) -> Chain[W]:
+        self.chains.append(Chain(name, how))
         return self.chains[-1]
+
+    def families(self) -> list[tuple[Chain[W], list[Chain[W]]]]:
+        """Sessions, each with those that are its sub-agents, or theirs."""
+        by_name = {chain.name: chain for chain in self.chains}
+        out: dict[int, tuple[Chain[W], list[Chain[W]]]] = {}
+        for chain in self.chains:
+            root, seen = chain, {chain.name}
+            while root.parent in by_name and root.parent not in seen:
+                root = by_name[root.parent]
+                seen.add(root.name)
+            family = out.setdefault(id(root), (root, []))
+            if root is not chain:
+                family[1].append(chain)
+        return list(out.values())
 
 
 def _prefixes(messages: list[Any]) -> list[bytes]:
@@ -99,26 +133,42 @@ def request_of(data: Any) -> dict[str, Any]:
 Load = Callable[[W], tuple[dict[str, Any], Path, int]]
 
 
-def session(form: str, chain: Chain[W], load: Load[W], asked: Asked) -> Draft | None:
-    """The chain's requests as a session, each read again by `load` (record, file, line); None: no answer."""
+def session(form: str, family: tuple[Chain[W], list[Chain[W]]], load: Load[W], asked: Asked) -> Draft | None:
+    """A family's requests as a session, each read again by `load` (record, file, line); None when none was answered."""
+    own, side = family
     draft: Draft | None = None
-    for where in chain.where:
-        data, path, line = load(where)
-        request = data["request"]
-        body = {key: None if key == "messages" else value for key, value in request.items()}
-        try:
-            told = answer(data)
-        except Bad as why:
-            asked.leave(path, why, line)
-            continue
-        if draft is None:
-            draft = Draft(
-                format=form, session=chain.name, model=str(request.get("model") or ""), clock="unix",
-                client=str(data.get("client") or ""), body=body, stored=True,
-                estimated={} if chain.by_name else {"session": HOW},
-            )  # fmt: skip
-        draft.turn(request["messages"], told.reply, _figures(data, told), body=body)
+    rows: list[tuple[int, float | None]] = []
+    for chain in (own, *side):
+        branch = draft.branches + 1 if draft is not None and chain is not own else 0
+        begun: float | None = None
+        told = False
+        for where in chain.where:
+            data, path, line = load(where)
+            try:
+                answered = answer(data)
+            except Bad as why:
+                asked.leave(path, why, line)
+                continue
+            figures, request = _figures(data, answered), data["request"]
+            body = {key: None if key == "messages" else value for key, value in request.items()}
+            if draft is None:
+                draft = _draft(form, own, request, data, body)
+            row = draft.turn(request["messages"], answered.reply, figures, branch=branch, body=body)
+            if not branch:
+                rows.append((row, figures.sent_s))
+            begun, told = (begun if told else figures.sent_s), True
+        if branch and told and draft is not None:
+            earlier = [row for row, sent in rows if sent is None or begun is None or sent <= begun]
+            draft.spawn(earlier[-1] if earlier else rows[0][0], branch)
     return draft
+
+
+def _draft(form: str, chain: Chain[W], request: dict[str, Any], data: dict[str, Any], body: dict[str, Any]) -> Draft:
+    return Draft(
+        format=form, session=chain.name, model=str(request.get("model") or ""), clock="unix",
+        client=str(data.get("client") or ""), body=body, stored=True,
+        estimated={"session": chain.how} if chain.how else {},
+    )  # fmt: skip
 
 
 def _figures(data: dict[str, Any], told: Answer) -> Figures:
@@ -138,6 +188,7 @@ def _figures(data: dict[str, Any], told: Answer) -> Figures:
         output_tok=told.output_tok,
         reasoning_tok=told.reasoning_tok,
         finish=told.finish,
+        purpose="compaction" if data.get("purpose") == "compaction" else "agent",
     )
 
 
@@ -149,8 +200,7 @@ def linked(records: Iterable[tuple[W, Any]], stem: str, asked: Asked, at: Callab
             if isinstance(data, Bad):
                 raise data
             request = request_of(data)
-            name = data.get("session")
-            links.add(request["messages"], name if isinstance(name, str) else "", where)
+            links.add(request["messages"], About.of(data), where)
         except Bad as why:
             asked.leave(at(where)[0], why, at(where)[1])
     return links

@@ -145,6 +145,11 @@ class Draft:
         ]
 
     @property
+    def branches(self) -> int:
+        """How many sub-agents have told a turn."""
+        return max(self._branches, default=0)
+
+    @property
     def empty(self) -> bool:
         return not any(row["branch"] == 0 for row in self._rows)
 

@@ -149,7 +149,8 @@ class _Playing:
             view = tuple(self._place(m) for m in sent)
             if turn.reply is not None:
                 self._place(turn.reply)
-            cut = "" if view[: len(last)] == last or turn.add is None else "truncated"
+            same = turn.add is None or view[: len(last)] == last or turn.purpose == "compaction"
+            cut = "" if same else "compacted" if out[-1].purpose == "compaction" else "truncated"
             out.append(self._turn(turn, view, cut, body, prompt_tok, output_tok, found[turn.branch, turn.turn]))
             last = view
         return tuple(out)

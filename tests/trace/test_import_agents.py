@@ -7,7 +7,10 @@ import made_files as made
 import pytest
 
 from simulator.trace.importing import Imported, run
+from simulator.trace.replay import Casting, plan
 from simulator.trace.trace_file import TracedSession, sessions
+
+CASTING = Casting("s0000", 0, frozenset(), "m", 1_000_000, 0.0, None, lambda s: s, lambda s: s)
 
 
 def imported(*paths: Path, to: Path, form: str = "") -> tuple[Imported, list[TracedSession]]:
@@ -180,3 +183,23 @@ def test_real_files_add_up_to_their_own_totals(folder: str, tmp_path: Path) -> N
         totals = session.line.totals
         assert sum(t.prompt_tok for t in session.turns) == totals.prompt_tok
         assert sum(t.output_tok for t in session.turns) == totals.output_tok
+
+
+def test_a_recorders_sub_agents_and_summaries_belong_to_their_session(tmp_path: Path) -> None:
+    """The recorder says how it found a session, whose sub-agent it is, and which request only asks for a summary."""
+    found = {"session": "s1", "session_by": "prefix"}
+    side = {"session": "s2", "session_by": "first", "parent": "s1"}
+    lines = [
+        made.log_line(10.0, made.chat("s", "u"), **found),
+        made.log_line(12.0, made.chat("look", "v"), **side),
+        made.log_line(13.0, made.chat("look", "v", "Good", "w"), **side),
+        made.log_line(14.0, made.chat("sum up", "all"), **found, purpose="compaction"),
+        made.log_line(16.0, made.chat("s", "summary"), **found),
+        made.log_line(17.0, made.chat("x", "y"), session="h", session_by="header"),
+    ]
+    result, (first, named) = imported(made.rows(tmp_path / "in" / "log.jsonl", lines), to=tmp_path)
+    assert result.exit_code == 0 and [t.purpose for t in first.branch(0)] == ["agent", "compaction", "agent"]
+    assert first.turns[0].spawns == (1,) and [t.t_s for t in first.branch(1)] == [2.0, 3.0]
+    assert "prefix" in first.line.estimated["session"] and "session" not in named.line.estimated
+    cuts = [t.cut for t in plan(first, CASTING).turns]
+    assert cuts == ["", "", "compacted"]

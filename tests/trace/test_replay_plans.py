@@ -17,6 +17,7 @@ from simulator.cli.arrivals import with_traces
 from simulator.core import template
 from simulator.core.plan import SessionPlan
 from simulator.core.scenario_file import parse
+from simulator.engine.embedded.prompts import Prompts
 from simulator.errors import UsageError
 from simulator.tasks.mix import draw, more
 from simulator.trace.counting import Counter
@@ -228,3 +229,21 @@ def test_a_session_too_long_for_the_window_is_told_before_anything_starts(tmp_pa
         writer.session(SessionLine(session="r", format="x"), [long])
     with pytest.raises(UsageError, match="the longest with 200,000"):
         scenario(tmp_path, "{name: a, sessions: 1, trace: t.jsonl}")
+
+
+def test_a_known_tokenizers_prompts_are_recounted_as_its_engine_counts_them(tmp_path: Path) -> None:
+    """Within 1 %: the embedded engine counts a prompt, its log is imported, the product counts it again."""
+    engine = Prompts(16)
+    tools = [{"type": "function", "function": {"name": "read", "description": "d " * 50, "parameters": {}}}]
+    call = {"id": "c", "type": "function", "function": {"name": "read", "arguments": '{"path": "ä.py"}'}}
+    messages: list[dict[str, Any]] = [*made.chat("You are careful. " * 40, "Fix the ledger, 1,234.50 € off")]
+    lines = []
+    for n in range(4):
+        line = made.log_line(float(n), list(messages))
+        line["request"]["tools"] = tools
+        line["response"]["usage"]["prompt_tokens"] = engine.chat(messages, tools).n_tok
+        lines.append(line)
+        messages += [{"role": "assistant", "content": None, "tool_calls": [call]}]
+        messages += [{"role": "tool", "tool_call_id": "c", "content": "def f(x):\n    return x\n" * 30}]
+    result, _ = imported(made.rows(tmp_path / "in" / "log.jsonl", lines), to=tmp_path)
+    assert result.recounted == 4 and result.worst_recount < 0.01

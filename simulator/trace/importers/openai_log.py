@@ -2,7 +2,8 @@
 
 Two passes: the first links lines (chains.py), the second reads those of one session at a time.
 
-Fields besides the protocol's: session, client, t_first_s and t_end_s (seconds after ts) or latency_s.
+Fields besides the protocol's: session, session_by (how the recorder found it, "header": a client said so), parent (the
+session whose sub-agent it is), purpose, client, t_first_s and t_end_s (seconds after ts) or latency_s.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ def read(path: Path, asked: Asked) -> Iterator[Draft]:
             file.seek(where[0])
             return parsed(file.read(where[1])), path, where[2]
 
-        for chain in links.chains:
-            draft = session("openai-log", chain, load, asked)
+        for family in links.families():
+            draft = session("openai-log", family, load, asked)
             if draft is not None:
                 yield draft
 

@@ -29,8 +29,8 @@ def read(path: Path, asked: Asked) -> Iterator[Draft]:
         assert not isinstance(found, Bad)  # it was read before
         return found, where, 0
 
-    for chain in links.chains:
-        draft = session("openhands-log", chain, load, asked)
+    for family in links.families():
+        draft = session("openhands-log", family, load, asked)
         if draft is not None:
             draft.client = "openhands"
             yield draft
