@@ -39,7 +39,7 @@ def commits(
     keys = [i.key for i in asked]
     done = [i for i in world.items.values() if i.key not in keys]
     rng.shuffle(done)
-    late = [i for i in asked if i.kind in ("fault", "slow")]
+    late = [i for i in asked if i.kind == "fault"]
     stages = {key: OLD for key in world.items} | {i.key: NEW for i in late}
     tests = {key: OLD for key in world.items}
     now: dict[str, str] = {}

@@ -33,13 +33,14 @@ _PART = re.compile(r"^#@@ (\w+)$", re.M)
 @dataclass(frozen=True, slots=True)
 class Item:
     """A piece of work. kind: "fault" | "feature" | "move" | "slow". files: those with a slot of this key, code first,
-    then tests, then documents. story: its sections, filled."""
+    then tests, then documents. story: its sections, filled. needs: what cannot be done before this is."""
 
     key: str
     kind: str
     title: str
     files: tuple[str, ...]
     story: Mapping[str, str]
+    needs: tuple[str, ...] = ()
 
     def text(self, section: str) -> str:
         return self.story.get(section, "").strip("\n")
@@ -93,6 +94,13 @@ class World:
     def slips(self, item: Item) -> tuple[str, ...]:
         """Code files in which the first, wrong try differs from the solution."""
         return tuple(p for p in item.code if self.sources[p].has_slip(item.key))
+
+    def undone(self, item: Item, stage: str) -> dict[str, str]:
+        """Code of the finished package that differs when this item is not done, or in the first, wrong way; "" for a
+        file that does not exist then."""
+        done, changed = staged(self, (), NEW), staged(self, (item.key,), stage)
+        texts = {p: self.text(p, changed) for p in self.sources if not is_test(p) and not p.endswith(".md")}
+        return {p: text for p, text in texts.items() if text != self.text(p, done)}
 
 
 def is_test(path: str) -> bool:
@@ -153,7 +161,7 @@ def _item(told: Path, names: Mapping[str, str], sources: Mapping[str, Source], r
     own = [path for path, source in sources.items() if key in source.slots()]
     order = [p.strip() for p in head.get("order", "").split(",")]
     own.sort(key=lambda p: (is_test(p), p.endswith(".md"), order.index(p) if p in order else len(order)))
-    return Item(key, head["kind"], head["title"], tuple(own), story)
+    return Item(key, head["kind"], head["title"], tuple(own), story, tuple(head.get("needs", "").split()))
 
 
 def _growth(
@@ -172,6 +180,7 @@ def _growth(
 
 
 def staged(world: World, keys: Sequence[str], stage: str) -> dict[str, str]:
-    """Every key at NEW but these at `stage`."""
+    """Every key at NEW but these at `stage`, and what needs them done with them at OLD."""
     assert stage in (OLD, SLIP, NEW)
-    return dict.fromkeys(world.items, NEW) | dict.fromkeys(keys, stage)
+    waiting = [key for name in keys for key in world.items[name].needs] if stage == OLD else []
+    return dict.fromkeys(world.items, NEW) | dict.fromkeys((*waiting, *keys), stage)

@@ -11,7 +11,7 @@ from simulator.core.task import Style, Task
 
 from . import check, history
 from .package import Item, World, is_test, staged
-from .render import OLD, SLIP
+from .render import NEW, OLD, SLIP
 from .walk import Walk
 
 #: replies that a path has, about. Results are shorter where edits are not echoed, so the window takes more of them
@@ -80,24 +80,21 @@ def broken(job: Job) -> tuple[Variant, ...]:
     """Each laid over the finished workspace: a point left out, its first wrong try, and tests bent instead of code."""
     world, out = job.world, []
     for item in job.items:
-        missing = {p: _bytes(world.text(p, staged(world, [item.key], OLD))) for p in item.code}
-        out.append((f"{item.title}: left out", missing))
-        if slips := world.slips(item):
-            wrong = {p: _bytes(world.text(p, staged(world, [item.key], SLIP))) for p in slips}
-            out.append((f"{item.title}: the first try", wrong))
+        out.append((f"{item.title}: left out", _laid(world.undone(item, OLD))))
+        if world.slips(item):
+            out.append((f"{item.title}: the first try", _laid(world.undone(item, SLIP))))
     item = job.items[0]
-    final = world.files(staged(world, (), OLD))
-    bent = {p: _skipped(p, final[p]).encode() for p in item.tests if p in final}
-    missing = {p: _bytes(world.text(p, staged(world, [item.key], OLD))) for p in item.code}
-    out.append((f"{item.title}: left out, and its tests skipped", missing | bent))
+    final = world.files(staged(world, (), NEW))
+    bent = {p: _skipped(p, final[p]) for p in item.tests if p in final}
+    out.append((f"{item.title}: left out, and its tests skipped", _laid(world.undone(item, OLD) | bent)))
     kept = check.kept(job.head(), final)
-    path = sorted(kept)[0]
+    path = next(p for p in sorted(kept) if _skipped(p, final[p]) != final[p])
     out.append((f"all done, but the cases that came with {path} skipped", {path: _skipped(path, final[path]).encode()}))
     return tuple(out)
 
 
-def _bytes(text: str) -> bytes | None:
-    return text.encode() or None
+def _laid(texts: Mapping[str, str]) -> dict[str, bytes | None]:
+    return {path: text.encode() or None for path, text in texts.items()}
 
 
 def _skipped(path: str, text: str) -> str:

@@ -130,17 +130,16 @@ def test_each_piece_of_work_is_noticed_by_its_tests_and_by_the_check(
     for item in world.items.values():
         check = checks.check(world, [item], final, final)
         for stage in ("old", "slip") if world.slips(item) else ("old",):
-            stages = kits.staged(world, [item.key], stage)
-            changed = {p: world.text(p, stages).encode() or None for p in item.code}
-            lay(tmp_path, changed)
+            changed = world.undone(item, stage)
+            lay(tmp_path, {p: text.encode() or None for p, text in changed.items()})
             assert run_check(tmp_path, check, runner), f"{item.key} {stage} passes its check"
             if item.kind != "move":
                 assert suite() == 1, f"{item.key} {stage} passes the new tests"
             if stage == "old":
-                before = {p: world.text(p, stages).encode() or None for p in item.tests}
-                lay(tmp_path, before)
+                stages = kits.staged(world, [item.key], stage)
+                lay(tmp_path, {p: world.text(p, stages).encode() or None for p in item.tests})
                 assert suite() == 0, f"{item.key}: the tests before it fail"
-            lay(tmp_path, {p: final[p].encode() if p in final else None for p in item.files})
+            lay(tmp_path, {p: final[p].encode() if p in final else None for p in (*changed, *item.tests)})
 
 
 def test_tests_are_known_by_their_text() -> None:
