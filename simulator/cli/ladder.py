@@ -65,7 +65,7 @@ def main(asked: Asked) -> int:
 
 def _climb(asked: Asked, scenario: Scenario, chosen: Sequence[EngineConfig], work: Work, out: Path) -> int:
     console = whole_lines()
-    folder = _held(out, lambda text: console.print(text, markup=False))
+    folder = held(out, lambda text: console.print(text, markup=False))
     try:
         before = folder.load()
         head, entries = _head(asked, scenario, chosen, work), _entries(chosen, work.levels)
@@ -101,15 +101,19 @@ def _code(ended: Ended, journal: Journal, out: Path) -> int:
     return int(any("did not verify" in doubt for row in rows(journal.told) for doubt in row.doubts))
 
 
-def _held(out: Path, say: Any) -> LadderFolder:
-    """The folder, for this process alone."""
+def held(out: Path, say: Any) -> LadderFolder:
+    """The folder, for this process alone. Only once the earlier ladder's own process is gone is anything ended that it
+    left behind: its children carry the same marks while it lives."""
     folder = LadderFolder.open(out)
-    if folder is None:
+    try:
         clear(out, say)
-        folder = LadderFolder.open(out)
-    if folder is None:
-        raise UsageError(f"another `sim ladder` is at work in {out}; wait for its end, or give another --out")
-    clear(out, say)
+        if not folder.take():
+            raise UsageError(
+                f"processes of an earlier ladder still work in {out}; wait for their end, or give another --out"
+            )
+    except BaseException:
+        folder.close()
+        raise
     return folder
 
 

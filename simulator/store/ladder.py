@@ -15,22 +15,25 @@ from simulator.store.manifest import read_json, write_json
 
 LADDER = "ladder.json"
 RUNS, LIVES, ASIDE = "runs", "lives", "aside"
-LOCK = ".lock"
+#: held by a ladder's own process alone, and by all processes of a ladder together
+OWN_LOCK, LOCK = ".own", ".lock"
 PLANNING_LOCK = ".planning"
 #: runs that ended so have said what they could
 WHOLE = ("", "time limit")
 
 
 class LadderFolder:
-    """Made by `open`, which makes the folder where there is none. The lock is shared with the processes that are
-    started for it (`lock`), so that it is held for as long as any of them lives."""
+    """Made by `open`, which makes the folder where there is none, for a ladder's own process. That holds one lock which
+    nothing inherits, so that it is free as soon as the ladder is gone, killed or not. The other (`lock`) is shared with
+    the processes that are started for it, so that it is held for as long as any of them lives."""
 
-    def __init__(self, path: Path, lock: IO[bytes]) -> None:
-        self.path, self.lock = path, lock
+    def __init__(self, path: Path, own: IO[bytes], lock: IO[bytes]) -> None:
+        self.path, self._own, self.lock = path, own, lock
 
     @classmethod
-    def open(cls, path: Path) -> LadderFolder | None:
-        """None when another process holds it. UsageError when it cannot be one."""
+    def open(cls, path: Path) -> LadderFolder:
+        """UsageError while another ladder works in it, whose folder is left as it is, and when it cannot be one."""
+        own: IO[bytes] | None = None
         try:
             path.mkdir(parents=True, exist_ok=True)
             others = sorted(each.name for each in path.iterdir() if not _ours(each))
@@ -38,20 +41,22 @@ class LadderFolder:
                 raise UsageError(
                     f"{path} holds other things ({others[0]}); give --out a new folder, or one that `sim ladder` left"
                 )
+            own = _alone(path)
             for name in (RUNS, LIVES):
                 (path / name).mkdir(exist_ok=True)
-            lock = (path / LOCK).open("ab")
+            return cls(path, own, (path / LOCK).open("ab"))
         except OSError as error:
+            if own is not None:
+                own.close()
             raise UsageError(f"--out {path}: {error.strerror}; give a new folder") from None
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.close()
-            return None
-        return cls(path, lock)
+
+    def take(self) -> bool:
+        """The shared lock. False while a process of an earlier ladder lives."""
+        return _locked(self.lock)
 
     def close(self) -> None:
         self.lock.close()
+        self._own.close()
 
     def load(self) -> dict[str, Any] | None:
         """What ladder.json says; None when there is none. UsageError when it cannot be read."""
@@ -85,9 +90,32 @@ class LadderFolder:
         return target
 
 
+def _alone(path: Path) -> IO[bytes]:
+    """The lock of a ladder's own process, with its number in it. UsageError when another one holds it."""
+    own = (path / OWN_LOCK).open("a+b")
+    if not _locked(own):
+        own.seek(0)
+        number = own.read(20).decode(errors="replace").strip()
+        own.close()
+        who = f" (process {number})" if number.isdecimal() else ""
+        raise UsageError(f"another `sim ladder`{who} is at work in {path}; wait for its end, or give another --out")
+    own.truncate(0)
+    own.write(b"%d\n" % os.getpid())
+    own.flush()
+    return own
+
+
+def _locked(file: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def _ours(path: Path) -> bool:
     """What a ladder that was killed in its first moment leaves."""
-    return path.name in (LOCK, PLANNING_LOCK) or (path.name in (RUNS, LIVES) and not any(path.iterdir()))
+    return path.name in (OWN_LOCK, LOCK, PLANNING_LOCK) or (path.name in (RUNS, LIVES) and not any(path.iterdir()))
 
 
 def read_ladder(folder: Path) -> dict[str, Any]:

@@ -7,7 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
+import pytest
+
+from simulator.cli.ladder import held
 from simulator.cli.ladder_marks import MARK, clear, left_behind
+from simulator.errors import UsageError
 
 #: says that it is there, and does not listen to SIGTERM
 STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(60)"
@@ -36,3 +41,39 @@ def test_only_processes_of_this_folder_are_found_and_ended(tmp_path: Path) -> No
         for process in (ours, theirs):
             process.kill()
             process.wait()
+
+
+#: a ladder's own process with a life, which ends once its standard input closes
+CLIMBS = """
+import os, subprocess, sys, time
+from pathlib import Path
+from simulator.cli.ladder import held
+from simulator.cli.ladder_marks import MARK
+out = Path(sys.argv[1])
+folder = held(out, print)
+life = subprocess.Popen(
+    [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+    pass_fds=(folder.lock.fileno(),), env={**os.environ, MARK: str(out.resolve())}, start_new_session=True,
+)
+print(life.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_ladder_that_works_is_left_alone_and_what_a_killed_one_left_is_waited_for(tmp_path: Path) -> None:
+    ladder = subprocess.Popen([sys.executable, "-c", CLIMBS, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    said: list[str] = []
+    try:
+        assert ladder.stdout is not None
+        life = psutil.Process(int(ladder.stdout.readline()))
+        with pytest.raises(UsageError, match=rf"another `sim ladder` \(process {ladder.pid}\) is at work in"):
+            held(tmp_path, said.append)
+        assert ladder.poll() is None and life.is_running() and not said, "nothing of it is touched"
+        ladder.kill()
+        ladder.wait()
+        folder = held(tmp_path, said.append)
+        assert not life.is_running() or life.status() == psutil.STATUS_ZOMBIE
+        folder.close()
+    finally:
+        ladder.kill()
+        ladder.communicate()

@@ -1,39 +1,60 @@
 """A ladder's folder: one ladder at a time, whole runs told from others, what is not whole kept aside."""
 
-import multiprocessing
+import contextlib
+import os
+import subprocess
+import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from simulator.errors import UsageError
 from simulator.store.folder import RunFolder
 from simulator.store.ladder import LADDER, LadderFolder, read_ladder
 
+#: a ladder's own process, and one that it started and shares its lock with; both wait
+HOLDS = """
+import subprocess, sys, time
+from pathlib import Path
+from simulator.store.ladder import LadderFolder
+folder = LadderFolder.open(Path(sys.argv[1]))
+assert folder.take()
+sleeps = [sys.executable, "-c", "import time; time.sleep(60)"]
+child = subprocess.Popen(sleeps, pass_fds=(folder.lock.fileno(),), stdout=subprocess.DEVNULL)
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+
 
 def opened(path: Path) -> LadderFolder:
     folder = LadderFolder.open(path)
-    assert folder is not None
+    assert folder.take()
     return folder
 
 
-def _hold(path: Path, held: object, done: object) -> None:
-    folder = opened(path)
-    held.set()  # type: ignore[attr-defined]
-    done.wait(30)  # type: ignore[attr-defined]
-    folder.close()
-
-
-def test_another_process_has_to_wait(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    held, done = context.Event(), context.Event()
-    other = context.Process(target=_hold, args=(tmp_path, held, done))
-    other.start()
+def test_another_ladder_is_told_from_what_a_killed_one_left(tmp_path: Path) -> None:
+    ladder = subprocess.Popen([sys.executable, "-c", HOLDS, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert ladder.stdout is not None
+    child = psutil.Process(int(ladder.stdout.readline()))
     try:
-        assert held.wait(60)
-        assert LadderFolder.open(tmp_path) is None
+        with pytest.raises(UsageError, match=rf"another `sim ladder` \(process {ladder.pid}\) is at work in"):
+            LadderFolder.open(tmp_path)
+        ladder.kill()
+        ladder.communicate()
+        folder = LadderFolder.open(tmp_path)  # what it left behind holds the shared lock only
+        assert not folder.take()
+        with pytest.raises(UsageError, match=rf"\(process {os.getpid()}\) is at work"):
+            LadderFolder.open(tmp_path)
+        child.kill()
+        psutil.wait_procs([child], 10)
+        assert folder.take()
+        folder.close()
     finally:
-        done.set()
-        other.join()
+        ladder.kill()
+        ladder.wait()
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.kill()
     opened(tmp_path).close()
 
 

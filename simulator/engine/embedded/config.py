@@ -200,12 +200,24 @@ def _line(path: Path, loc: Sequence[int | str]) -> str:
     return "" if line is None else f":{line + 1}"
 
 
+#: pydantic's kinds of "not such a thing", in a file's words
+_SHAPES = {
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "too_short": "a list with something in it",
+}
+
+
 def _told(model: type[BaseModel], fault: ErrorDetails, page: str) -> str:
     where = ".".join(str(part) for part in fault["loc"])
     if fault["type"] == "missing":
         return f"key '{where}' is missing"
     if fault["type"] == "literal_error":
         return f"'{where}' is `{fault['input']!s:.80}`; {_nearest(str(fault['input']), fault['ctx']['expected'], page)}"
+    if (wanted := _SHAPES.get(fault["type"])) is not None:
+        return f"'{where}' is `{fault['input']!s:.80}`; it must be {wanted}, see {page}"
     if fault["type"] != "extra_forbidden":
         return f"'{where}': {fault['msg'][0].lower()}{fault['msg'][1:]}"
     fields: Any = model

@@ -23,7 +23,7 @@ from simulator.engine.embedded.config import (
     validate,
 )
 from simulator.engine.serving.arguments import filled, words
-from simulator.engine.serving.settings import ConfigFile, Value
+from simulator.engine.serving.settings import ConfigFile, LadderFile, Value
 from simulator.errors import UsageError
 
 #: beside the package in a clone
@@ -95,8 +95,8 @@ def load_config(named: str | Path, environ: Mapping[str, str] | None = None) -> 
         return load_ladder(find_file(file), environ, only=rung).rung(rung)
     path = find_file(text)
     if "rungs" in (raw := read_yaml(path)):
-        names = [str(each.get("name")) for each in raw["rungs"] if isinstance(each, dict)]
-        raise UsageError(f"{path} is a ladder; name one of its rungs, such as {path}:{(names or ['NAME'])[0]}")
+        first = validate(LadderFile, raw, path, PAGE).rungs[0].name
+        raise UsageError(f"{path} is a ladder; name one of its rungs, such as {path}:{first}")
     return resolved(path.stem, path, read_layers(path), environ)
 
 

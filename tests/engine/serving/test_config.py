@@ -121,7 +121,10 @@ def test_a_manifest_s_environment_has_what_tells_and_no_secrets() -> None:
         ("command: 'vllm \"serve'", "`command` is no shell command"),
         ("command: vllm serve\ncommand: x", "key `command` is given twice"),
         ("[1]", "must be a mapping"),
-        ("rungs: []", "mine.yaml is a ladder; name one of its rungs, such as"),
+        ("rungs: [{name: a, config: top.yaml}]", "mine.yaml is a ladder; name one of its rungs, such as .*mine.yaml:a"),
+        ("rungs: 5", "'rungs' is `5`; it must be a list, see docs/serving.md"),
+        ("rungs: [3]", r"'rungs.0' is `3`; it must be a mapping"),
+        ("rungs: []", "'rungs' .* it must be a list with something in it"),
     ],
 )
 def test_a_mistake_in_a_configuration_is_told(tmp_path: Path, text: str, words: str) -> None:
@@ -136,7 +139,8 @@ def test_a_mistake_in_a_configuration_is_told(tmp_path: Path, text: str, words: 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("rungs: []", "'rungs': "),
+        ("rungs: []", "'rungs' is .* a list with something in it"),
+        ("rungs: 5", "'rungs' is `5`; it must be a list, see docs/serving.md"),
         ("why: x", "has no `rungs`, so it is no ladder"),
         ("rungs: [{name: a, config: top.yaml}, {name: a, config: top.yaml}]", "two rungs are called a"),
         ("rungs: [{name: a, config: top.yaml, args: {x: 1}}]", "to change args say `extends`"),
