@@ -156,14 +156,15 @@ class Chains:
         reply: Any,
     ) -> None:  # fmt: skip
         session.turns = placed.turn + 1
-        session.chain, session.messages = chain, frozenset(prints)
+        session.reply = b"" if reply is None else _print(reply)
+        heard = [*prints, session.reply] if session.reply else prints
+        session.chain, session.messages = chain, frozenset(heard)
         if chain:
             holders = self._ends.setdefault(chain[-1], [])
             if session.name not in holders:
                 holders.append(session.name)
-        for each in prints[1:]:
+        for each in heard[1:]:
             self._have[each] = session.name
-        session.reply = b"" if reply is None else _print(reply)
         session.task = session.task or snippet(_task(messages))
         if len(session.first_replies) < FIRST_REPLIES and (words := snippet(reply)):
             session.first_replies += (words,)
@@ -190,7 +191,7 @@ def _print(message: Any) -> bytes:
     if isinstance(content, list):
         parts = [_plain(part) for part in content]
         content = parts[0]["text"] if len(parts) == 1 and set(parts[0]) == {"type", "text"} else parts
-    kept = [message.get("role"), content, message.get("tool_calls") or None, message.get("tool_call_id")]
+    kept = [message.get("role"), content or None, message.get("tool_calls") or None, message.get("tool_call_id")]
     data = orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)
     return (_BRIEF if len(data) < SHORT_BYTES else _LONG) + xxhash.xxh3_128_digest(data)
 

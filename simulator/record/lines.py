@@ -30,9 +30,21 @@ class Lines:
         if exchange.dropped:
             notes.append(f"{exchange.dropped} bytes past {MAX_BYTES >> 20} MiB were passed on and not written")
         placed = self._place(exchange, request, told) if isinstance(request, dict) else Placed("", "unread", 0)
+        if told.chunks and secrets.scrubbed(told.response, exchange.secrets) != told.response:
+            told.chunks = []  # what is said in pieces cannot be found in them
+            notes.append("reply: its events are left out, as they said a key")
         said = _said(exchange, placed, request, told, notes, self._chunks)
-        text = orjson.dumps(said, option=orjson.OPT_NON_STR_KEYS).decode()
-        return secrets.scrub(text, exchange.secrets).encode() + b"\n"
+        if exchange.secrets:
+            said = secrets.scrubbed(said, exchange.secrets)
+        return orjson.dumps(said, option=orjson.OPT_NON_STR_KEYS) + b"\n"
+
+    def lost(self, exchange: Exchange, why: Exception) -> bytes:
+        """The line of an exchange that no line could be made of."""
+        said = {
+            "log": LOG, "version": VERSION, "ts": round(exchange.ts, 6), "number": exchange.number, "session": "",
+            "session_by": "unread", "status": exchange.status, "notes": [f"a fault of ours: {type(why).__name__}"],
+        }  # fmt: skip
+        return orjson.dumps(said) + b"\n"
 
     def _place(self, exchange: Exchange, request: dict[str, Any], told: Told) -> Placed:
         messages = request.get("messages")

@@ -75,34 +75,40 @@ def read_reply(pieces: Sequence[bytes], times_s: Sequence[float], kind: str, enc
 
 
 def _read_stream(told: Told, pieces: Sequence[bytes], times_s: Sequence[float]) -> None:
+    """An event has come when its empty line has."""
     told.streamed = True
     merged = _Merged()
-    rest = b""
+    rest, data = b"", list[bytes]()
     for piece, time_s in zip(pieces, times_s, strict=True):
         *lines, rest = (rest + piece).split(_LINE_END)
-        for line in lines:
-            _event(told, merged, line.strip(), time_s)
+        for line in map(bytes.strip, lines):
+            if line.startswith(b"data:"):
+                data.append(line[5:].strip())
+            elif not line:
+                _events(told, merged, data, time_s)
+                data.clear()
         if len(rest) > MOST_LINE:
             told.unread, rest = told.unread or "a line of the stream is too long", b""
-    if rest:
-        _event(told, merged, rest.strip(), times_s[-1])
+    if rest.startswith(b"data:"):
+        data.append(rest[5:].strip())
+    if times_s:
+        _events(told, merged, data, times_s[-1])
     told.response = merged.response()
 
 
-def _event(told: Told, merged: _Merged, line: bytes, time_s: float) -> None:
-    if not line.startswith(b"data:"):
-        return
-    data = line[5:].strip()
-    if data == b"[DONE]":
-        told.done = True
-        return
-    try:
-        chunk = orjson.loads(data)
-        told.chunks.append(chunk)
-        if merged.add(chunk):
-            told.arrivals_s.append(time_s)
-    except (orjson.JSONDecodeError, TypeError, ValueError, AttributeError, KeyError):
-        told.unread = told.unread or "an event of the stream is not readable"
+def _events(told: Told, merged: _Merged, data: Sequence[bytes], time_s: float) -> None:
+    """Several lines before an empty one are several events of a server that leaves those out."""
+    for each in data:
+        if each == b"[DONE]":
+            told.done = True
+            continue
+        try:
+            chunk = orjson.loads(each)
+            told.chunks.append(chunk)
+            if merged.add(chunk):
+                told.arrivals_s.append(time_s)
+        except (orjson.JSONDecodeError, TypeError, ValueError, AttributeError, KeyError):
+            told.unread = told.unread or "an event of the stream is not readable"
 
 
 class _Merged:

@@ -12,6 +12,7 @@ import argparse
 import os
 import signal
 import sys
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -43,7 +44,10 @@ def create(path: Path) -> BinaryIO:
 def write(exchanges: BinaryIO, log: BinaryIO, *, chunks: bool) -> Written:
     written, lines = Written(), Lines(chunks=chunks)
     while (exchange := _next(exchanges)) is not None:
-        line = lines.line(exchange)
+        try:
+            line = lines.line(exchange)
+        except Exception as why:  # one odd exchange must not end the recording
+            line = lines.lost(exchange, why)
         try:
             log.write(line)
             log.flush()
@@ -83,7 +87,8 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM):  # a terminal's Ctrl-C is meant for the one that passes bytes on
         signal.signal(number, signal.SIG_IGN)
     os.nice(5)  # on a small machine what passes comes first
-    with open(args.file, "ab") as log:
+    written = Written()
+    with suppress(OSError), open(args.file, "ab") as log:  # what a full disk did not take is told below, once
         written = write(sys.stdin.buffer, log, chunks=args.chunks)
     told = {**asdict(written), "sessions": len(written.sessions)}
     sys.stdout.buffer.write(orjson.dumps(told) + b"\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -57,12 +57,26 @@ def _parts(name: str, value: str) -> set[str]:
 
 
 def scrub(text: str, secrets: Iterable[str]) -> str:
-    """JSON text without the secrets, as they are and as JSON writes them."""
+    """The text without the secrets, as they are and as JSON inside the text would have them."""
     for secret in secrets:
         for form in {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}:
-            if form in text:
-                text = text.replace(form, REMOVED)
+            text = text.replace(form, REMOVED)
     return text
+
+
+def scrubbed(value: Any, secrets: Sequence[str]) -> Any:
+    """A JSON value without the secrets, keys and numbers included; itself where it holds none."""
+    match value:
+        case str():
+            return scrub(value, secrets)
+        case dict():
+            return {scrub(str(key), secrets): scrubbed(each, secrets) for key, each in value.items()}
+        case list():
+            return [scrubbed(each, secrets) for each in value]
+        case bool() | None:
+            return value
+        case _:
+            return REMOVED if any(secret in str(value) for secret in secrets) else value
 
 
 def without_keys(body: Any) -> tuple[Any, list[str]]:

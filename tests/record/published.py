@@ -33,11 +33,12 @@ AUTH_S, RUN_S = 120.0, 600.0
 
 @dataclass(frozen=True)
 class Published:
-    """folder: below CLIENTS. profile: which of ours speaks as it does with a model name that it knows nothing of."""
+    """folder: below CLIENTS. profile: which of ours speaks as it does with this model's name."""
 
     folder: str
     package: str
     profile: str
+    model: str
 
     @property
     def binary(self) -> Path:
@@ -76,8 +77,10 @@ class Published:
         return {**kept, **proxies, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1", "HOME": str(home), "NO_COLOR": "1"}
 
 
-CLASSIC = Published("cline2", "cline@2", "classic-xml")
-SDK = Published("cline3", "cline@3", "sdk")
+CLASSIC = Published("cline2", "cline@2", "classic-xml", "embedded-30b-a3b")
+#: a name by which it takes the model for one that is good at native calls
+NATIVE = Published("cline2", "cline@2", "classic-native", "kimi-k2-embedded")
+SDK = Published("cline3", "cline@3", "sdk", "embedded-30b-a3b")
 
 
 def set_task(folder: Path, solutions: Path, profile_name: str, template: str, seed: int) -> Task:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from published import CLASSIC, KEY, SDK, Published, set_task
+from published import CLASSIC, KEY, NATIVE, SDK, Published, set_task
 from recorder import recording
 
 from simulator.drive.checking import run_check
@@ -45,13 +45,14 @@ def fixed(body: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
-@pytest.mark.parametrize("client", [CLASSIC, SDK], ids=lambda each: each.folder)
+@pytest.mark.parametrize("client", [CLASSIC, NATIVE, SDK], ids=lambda each: each.profile)
 async def test_a_published_client_is_recorded_imported_and_replayed(client: Published, tmp_path: Path) -> None:
     if why := client.missing():
         pytest.skip(why)
     task = set_task(tmp_path / "ws", tmp_path / "solutions.jsonl", client.profile, TEMPLATE, SEED)
     files = OracleFiles(tmp_path / "solutions.jsonl", tmp_path / "oracle.jsonl")
-    engine = await start_embedded(log_path=tmp_path / "engine.log", oracle=files)
+    (tmp_path / "engine.yaml").write_text(f"extends: baseline.yaml\nmodel: {client.model}\n")
+    engine = await start_embedded(tmp_path / "engine.yaml", tmp_path / "engine.log", oracle=files)
     try:
         with recording(engine.base_url, tmp_path / "real.jsonl") as recorder:
             said = client.run(f"{recorder.url}/v1", engine.model, tmp_path / "ws", task.prompt, tmp_path / "home")
