@@ -203,3 +203,55 @@ def test_a_recorders_sub_agents_and_summaries_belong_to_their_session(tmp_path: 
     assert "prefix" in first.line.estimated["session"] and "session" not in named.line.estimated
     cuts = [t.cut for t in plan(first, CASTING).turns]
     assert cuts == ["", "", "compacted"]
+
+
+def test_parallel_results_other_lines_and_a_compaction(tmp_path: Path) -> None:
+    """Results of parallel calls hang beside the line, other lines stand between, and a compaction starts anew."""
+    calls = [{"type": "tool_use", "id": f"t{n}", "name": "Read", "input": {}} for n in (1, 2)]
+    results = [{"type": "tool_result", "tool_use_id": f"t{n}", "content": f"text {n}"} for n in (1, 2)]
+    first = {"id": "m1", "usage": made.claude_usage(9_000, 0, 9)}
+    link = {"type": "system", "subtype": "turn_duration", "uuid": "u6", "parentUuid": "u5", "sessionId": "cc1"}
+    cut = {"type": "system", "subtype": "compact_boundary", "uuid": "u9", "parentUuid": None, "logicalParentUuid": "u8"}
+    lines = [
+        made.claude_line(1, None, "user", "go"),
+        made.claude_line(2, 1, "assistant", [calls[0]], **first),
+        made.claude_line(3, 2, "assistant", [calls[1]], **first),
+        made.claude_line(4, 2, "user", [results[0]]),
+        made.claude_line(5, 3, "user", [results[1]]),
+        link,
+        made.claude_line(7, 6, "assistant", "I see.", id="m2", usage=made.claude_usage(50, 9_003, 5)),
+        made.claude_line(8, 7, "user", "more"),
+        cut,
+        made.claude_line(10, 9, "user", "Summary of it all"),
+        made.claude_line(11, 10, "assistant", "Good.", id="m3", usage=made.claude_usage(800, 0, 4)),
+    ]  # fmt: skip
+    result, (session,) = imported(made.rows(tmp_path / "in" / "cc1.jsonl", lines), to=tmp_path)
+    one, two, three = session.branch(0)
+    assert result.exit_code == 0, result.left
+    assert len(one.calls) == 2 and [c.took_s for c in one.calls] == [1.0, 2.0]
+    assert two.add is not None and [m["content"] for m in two.add] == ["text 1", "text 2"]
+    assert three.keep == 0 and three.add is not None and [m["content"] for m in three.add] == ["Summary of it all"]
+
+
+def test_older_side_chains_without_names_are_told_apart(tmp_path: Path) -> None:
+    task = {"type": "tool_use", "id": "t1", "name": "Task", "input": {}}
+    side = {"isSidechain": True}
+    usage = {"usage": made.claude_usage(100, 0, 2)}
+    lines = [
+        made.claude_line(1, None, "user", "go"),
+        made.claude_line(2, 1, "assistant", [task], id="m1", **usage),
+        made.claude_line(3, None, "user", "look left", **side),
+        made.claude_line(4, None, "user", "look right", **side),
+        made.claude_line(5, 3, "assistant", [{"type": "text", "text": "left"}], id="m2", **usage, **side),
+        made.claude_line(6, 4, "assistant", [{"type": "text", "text": "right"}], id="m3", **usage, **side),
+    ]
+    result, (session,) = imported(made.rows(tmp_path / "in" / "cc1.jsonl", lines), to=tmp_path)
+    assert result.exit_code == 0 and session.branches == 2 and session.turns[0].spawns == (1, 2)
+
+
+def test_providers_that_count_cached_tokens_apart(tmp_path: Path) -> None:
+    folder = made.classic_task(tmp_path / "in" / "17", turns=1)
+    path = folder / "api_conversation_history.json"
+    path.write_text(path.read_text().replace('"providerId": "openai"', '"providerId": "anthropic"'))
+    _, (session,) = imported(folder, to=tmp_path)
+    assert (session.turns[0].prompt_tok, session.turns[0].cached_tok) == (9_000, 3_000)

@@ -1,8 +1,7 @@
 """Claude Code: one JSON Lines file a session, a line for each piece of a message.
 
-The pieces of one reply carry one message id and one usage. Lines point at the line before them; where a user went back
-and tried again, there are several ends, and the last one is the session. Sub-agents are side chains, in the file itself
-or in files of their own beside it. System prompt and tools are not stored.
+The pieces of one reply carry one message id and one usage; which lines are the session says claude_lines.py. Sub-agents
+are side chains, in the file itself or in files of their own beside it. System prompt and tools are not stored.
 """
 
 from __future__ import annotations
@@ -15,24 +14,12 @@ from typing import Any
 from simulator.trace import messages as wire
 from simulator.trace.asked import Asked
 from simulator.trace.draft import MAX_SESSION_BYTES, Draft, Figures
+from simulator.trace.importers.claude_lines import BOUNDARY, MESSAGES, Lines, Piece, line_of
 from simulator.trace.messages import Message
-from simulator.trace.text import Bad, rows
-from simulator.trace.when import added, count, iso
+from simulator.trace.text import Bad
+from simulator.trace.when import added, count
 
 TASK_TOOLS = ("Task", "Agent")
-
-
-@dataclass(slots=True)
-class _Piece:
-    """A line of a conversation, without what is not needed."""
-
-    uuid: str
-    parent: str
-    kind: str
-    chain: str
-    ts_s: float | None
-    message: dict[str, Any]
-    number: int
 
 
 @dataclass(slots=True)
@@ -49,21 +36,19 @@ class _Said:
 
 
 def read(path: Path, asked: Asked) -> Iterator[Draft]:
-    about: dict[str, str] = {}
-    chains: dict[str, dict[str, _Piece]] = {}
-    size = path.stat().st_size
-    if size > MAX_SESSION_BYTES:
+    if path.stat().st_size > MAX_SESSION_BYTES:
         raise Bad(f"it is larger than {MAX_SESSION_BYTES >> 20} MiB, which no session of this client is")
-    _collect(path, asked, about, chains)
-    own = chains.pop("", {})
-    if not own:
-        raise Bad(
-            "it is a sub-agent's file, and its session's own file is not there" if chains else "it has no messages"
-        )
+    lines = Lines()
+    lines.add(path, asked)
+    own = lines.chains.pop("", {})
+    if not any(piece.kind in MESSAGES for piece in own.values()):
+        alone = "it is a sub-agent's file, and its session's own file is not there"
+        raise Bad(alone if lines.chains else "it has no messages")
+    about = lines.about
     for each in _agent_files(path, about.get("session", "")):
         asked.used.add(each)
-        _collect(each, asked, {}, chains)
-    chains.pop("", None)
+        lines.add(each, asked)
+    lines.chains.pop("", None)
     draft = Draft(
         format="claude-code", session=about.get("session") or path.stem, client="claude-code",
         model=about.get("model", ""), cwd=about.get("cwd", ""), clock="unix",
@@ -71,43 +56,18 @@ def read(path: Path, asked: Asked) -> Iterator[Draft]:
         estimated={"body": "as an OpenAI-compatible client would send it", "calls.took_s": "from the reply's last line "
                    "to the result's; approvals are in it"},
     )  # fmt: skip
-    said = _grouped(_line_of(own, path, asked))
-    starts = _turns(draft, said, 0)
+    starts = _turns(draft, _grouped(line_of(own, path, asked)), 0)
     branch = 0
-    for pieces in chains.values():
-        side = _grouped(_line_of(pieces, path, asked))
+    for pieces in lines.chains.values():
+        side = _grouped(line_of(pieces, path, asked))
         if not any(s.kind == "assistant" for s in side):
             asked.leave(path, "a sub-agent of it holds no model call", next(iter(pieces.values())).number)
-            continue
-        if not starts:
+        elif not starts:
             asked.leave(path, "a sub-agent of it has no session of its own to belong to")
-            continue
-        branch += 1
-        _attach(draft, starts, side, branch)
+        else:
+            branch += 1
+            _attach(draft, starts, side, branch)
     yield draft
-
-
-def _collect(path: Path, asked: Asked, about: dict[str, str], chains: dict[str, dict[str, _Piece]]) -> None:
-    for number, row in rows(path):
-        if isinstance(row, Bad) or not isinstance(row, dict):
-            asked.leave(path, row if isinstance(row, Bad) else "the line is no object", number)
-            continue
-        kind, message = row.get("type"), row.get("message")
-        if kind not in ("user", "assistant") or not isinstance(message, dict):
-            continue
-        for key, name in (("session", "sessionId"), ("cwd", "cwd")):
-            if isinstance(row.get(name), str):
-                about.setdefault(key, row[name])
-        if kind == "assistant" and isinstance(message.get("model"), str) and message["model"] != "<synthetic>":
-            about.setdefault("model", message["model"])
-        chain = str(row.get("agentId") or "side") if row.get("isSidechain") else ""
-        uuid = str(row.get("uuid") or f"line {number}")
-        held = chains.setdefault(chain, {})
-        if uuid in held:
-            asked.leave(path, f"the line repeats the id {uuid:.60}; the first one was taken", number)
-            continue
-        parent = str(row.get("parentUuid") or "")
-        held[uuid] = _Piece(uuid, parent, kind, chain, iso(row.get("timestamp")), message, number)
 
 
 def _agent_files(path: Path, session: str) -> list[Path]:
@@ -115,30 +75,7 @@ def _agent_files(path: Path, session: str) -> list[Path]:
     return sorted((path.parent / (session or path.stem) / "subagents").glob("agent-*.jsonl"))
 
 
-def _line_of(pieces: dict[str, _Piece], path: Path, asked: Asked) -> list[_Piece]:
-    """From the root to the last line; side chains without links keep the file's order."""
-    if not pieces:
-        return []
-    linked = sum(p.parent in pieces for p in pieces.values())
-    if not linked:
-        return list(pieces.values())
-    line: list[_Piece] = []
-    seen: set[str] = set()
-    at: _Piece | None = list(pieces.values())[-1]
-    while at is not None:
-        if at.uuid in seen:
-            raise Bad(f"its lines point at each other in a circle (line {at.number})")
-        seen.add(at.uuid)
-        line.append(at)
-        at = pieces.get(at.parent)
-    line.reverse()
-    left = len(pieces) - len(line)
-    if left:
-        asked.leave(path, f"{left} lines are on ways that the user took back, or lost their beginning")
-    return line
-
-
-def _grouped(line: list[_Piece]) -> list[_Said]:
+def _grouped(line: list[Piece]) -> list[_Said]:
     """Pieces of one reply together, as far as they stand in a row or share their message's id."""
     out: list[_Said] = []
     by_id: dict[str, _Said] = {}
@@ -161,11 +98,13 @@ def _grouped(line: list[_Piece]) -> list[_Said]:
 
 def _turns(draft: Draft, said: list[_Said], branch: int) -> list[tuple[int, _Said]]:
     """Tells the turns of one conversation; gives (row, reply) of each."""
-    prompt: list[Message] = []
+    prompt: list[Message] = []  # since the last compaction
     made: list[tuple[int, _Said]] = []
     clock_s: float | None = None
     for each in said:
-        if each.kind == "user":
+        if each.kind == BOUNDARY:
+            prompt = []
+        elif each.kind == "user":
             prompt += wire.heard(each.blocks)
             for block in each.blocks:
                 if made and block.get("type") == "tool_result":

@@ -51,7 +51,7 @@ class _Reading:
     def conversation(self, requests: list[Any], branch: int, offset_s: float) -> int | None:
         """Gives the row of its first turn."""
         row = first = None
-        for number_, request in enumerate(requests, 1):
+        for number_, (request, after) in enumerate(zip(requests, [*requests[1:], None], strict=True), 1):
             if not isinstance(request, dict):
                 self._asked.leave(self._path, f"request {number_} is no object")
             elif isinstance(request.get("requests"), list):
@@ -59,22 +59,22 @@ class _Reading:
             elif not count(request.get("in")):
                 self._asked.leave(self._path, f"request {number_} has no prompt tokens (`in`)")
             else:
-                row = self._turn(request, branch, offset_s)
+                row = self._turn(request, _took_s(request, after), branch, offset_s)
                 first = row if first is None else first
         return first
 
-    def _turn(self, request: dict[str, Any], branch: int, offset_s: float) -> int:
+    def _turn(self, request: dict[str, Any], took: float | None, branch: int, offset_s: float) -> int:
         ids = request.get("hash_ids")
         blocks = [v for v in ids if isinstance(v, int)] if isinstance(ids, list) else None
         t = number(request.get("t"))
         sent = None if t is None else t + offset_s
-        api, ttft = number(request.get("api_time")), number(request.get("ttft"))
+        ttft = number(request.get("ttft"))
         row = self._draft.shape(
             blocks,
             Figures(
                 sent_s=sent,
                 first_s=None if sent is None or ttft is None else sent + ttft,
-                end_s=None if sent is None or api is None else sent + api,
+                end_s=None if sent is None or took is None else sent + took,
                 prompt_tok=count(request.get("in")),
                 output_tok=count(request.get("out")),
                 finish=str(request.get("stop") or ""),
@@ -100,3 +100,12 @@ class _Reading:
             self._asked.leave(self._path, "a sub-agent of it holds no request")
         else:
             self._draft.spawn(row, self._branches)
+
+
+def _took_s(request: dict[str, Any], after: Any) -> float | None:
+    """How long the server took; where it does not say, what the next request's pause leaves of the time between."""
+    took = number(request.get("api_time"))
+    if took is not None or not isinstance(after, dict):
+        return took
+    t, then, pause = number(request.get("t")), number(after.get("t")), number(after.get("think_time"))
+    return None if t is None or then is None or pause is None else max(0.0, then - t - pause)
