@@ -17,6 +17,7 @@ from simulator.cli.conduct import ENGINE_GONE
 from simulator.cli.probing import PROBES, Loads, Prober, loads
 from simulator.cli.run import Options, fresh_folder, read_scenario, with_options
 from simulator.cli.target import Opened, Target, mask_url, open_target
+from simulator.cli.tracing import drawn_only
 from simulator.core.arrival import MAX_SESSIONS
 from simulator.core.objective import Objective, from_block, parse_slo
 from simulator.core.probe import Probe, judge
@@ -53,6 +54,7 @@ def main(options: Options, search: Search) -> int:
     text = read_scenario(options.scenario)
     scenario = with_traces(parse(text, str(options.scenario), options.overrides), options.scenario)
     scenario = with_options(scenario, options)
+    drawn_only(scenario, options.scenario, "`sim saturate`")
     asked = loads(scenario, rate=search.rate, window_s=search.window_s)
     objectives = _objectives(search.slo, scenario)
     if search.rate and options.virtual is not None:

@@ -57,9 +57,19 @@ def with_recording(scenario: Scenario, source: Path) -> Scenario:
     elif not scenario.arrival.open and recording.sessions == "once" and scenario.sessions > known.total:
         raise UsageError(
             f"{source}: `sessions` is {scenario.sessions} and {recording.file} has {known.total} to play once; lower "
-            "it, or say `trace: {sessions: drawn}`"
+            f"it, or write `trace: {{file: {recording.file}, sessions: drawn}}`"
         )
     return scenario.model_copy(update=changes)
+
+
+def drawn_only(scenario: Scenario, source: Path, verb: str) -> None:
+    """UsageError when recorded sessions are played once each where other numbers of agents are to be tried."""
+    recording = scenario.trace
+    if recording is not None and recording.sessions == "once":
+        raise UsageError(
+            f"{source} plays each recorded session once, and {verb} needs more of them; write "
+            f"`trace: {{file: {Path(recording.file).name}, sessions: drawn}}`"
+        )
 
 
 def _starts(arrival: Arrival, found: Shelf) -> Arrival:

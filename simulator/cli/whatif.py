@@ -14,6 +14,7 @@ from pathlib import Path
 from simulator.cli.live import replay_only
 from simulator.cli.screen import PlanningScreen, whole_lines
 from simulator.cli.scripts import planned, scripts
+from simulator.cli.tracing import drawn_only, with_recording
 from simulator.cli.workers import pool
 from simulator.core.objective import parse_slo, to_block
 from simulator.core.scenario import Scenario, Slo
@@ -79,8 +80,9 @@ def main(question: Question, text: str) -> int:
 
 
 def _scenario(question: Question, text: str) -> Scenario:
-    scenario = parse(text, str(question.scenario), question.overrides)
+    scenario = with_recording(parse(text, str(question.scenario), question.overrides), question.scenario)
     replay_only(scenario, "`sim whatif`")
+    drawn_only(scenario, question.scenario, "`sim whatif`")
     if not scenario.sessions:
         raise UsageError(f"{question.scenario} has no agents to ask about: its `sessions` is 0")
     if question.slo is None:
