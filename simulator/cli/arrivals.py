@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from simulator.cli.own_tasks import with_tasks
 from simulator.cli.tracing import with_recording
 from simulator.core.arrival import check_requests, request_times, session_times
 from simulator.core.scenario import MAX_TIMES, Arrival, Scenario, Synthetic, SyntheticArrival
@@ -27,7 +28,7 @@ def with_traces(scenario: Scenario, source: Path) -> Scenario:
     """The scenario with its trace looked at (tracing.py) and its arrival files read into `times_s`; their names count
     from the scenario's folder. An open loop's schedule is tried, so that what is wrong with it is told before anything
     starts. UsageError."""
-    scenario = with_recording(scenario, source)
+    scenario = with_tasks(with_recording(scenario, source), source)
     if scenario.arrival.file is not None:
         scenario = scenario.model_copy(update={"arrival": _read(scenario.arrival, source)})
     block = scenario.synthetic

@@ -36,6 +36,7 @@ from simulator.cli.verbs import (
     why,
 )
 from simulator.cli.verbs import map as map_verb
+from simulator.cli.verbs import tasks as tasks_verb
 from simulator.errors import SimError
 
 app = typer.Typer(
@@ -93,6 +94,7 @@ VERBS = (
 NAMES = {"import_trace": "import"}
 for _verb in VERBS:
     app.command(name=NAMES.get(_verb.__name__))(_verb)
+app.add_typer(tasks_verb.app)
 
 
 def _printable(text: str) -> str:

@@ -88,7 +88,9 @@ def _planned(spec: SessionSpec) -> PlannedSession:
         floor_s = pace.floor_s(from_trace, paced=True)
         return save_session(job.folder, from_trace, spec.slot, "", floor_s)
     style = profile(spec.profile).style
-    task = catalog.make(catalog.chosen(spec.kind, spec.seed), spec.seed, spec.size, style)
+    tasks_dir = None if job.scenario.tasks_dir is None else Path(job.scenario.tasks_dir)
+    template = catalog.chosen(spec.kind, spec.seed, tasks_dir, job.scenario.templates)
+    task = catalog.make(template, spec.seed, spec.size, style, tasks_dir)
     repository = Repository.create(job.folder / f"{spec.session}.git", task.history)
     with tempfile.TemporaryDirectory(prefix="work-", dir=job.folder) as scratch:
         root = Path(scratch) / task.name

@@ -33,6 +33,7 @@ from simulator.store.plans import (
     starting,
     sweep,
 )
+from simulator.tasks import catalog
 from simulator.tasks.breadth import planned_as, planned_slots
 from simulator.tasks.mix import draw, more, needed_s
 from simulator.virtual.children import unheard
@@ -264,6 +265,8 @@ def _key(scenario: Scenario, model: str) -> str:
     """Whatever a plan depends on: the scenario's planned part, the model's name, and the code and templates."""
     digest = hashlib.sha256(scenario.model_dump_json(exclude=NOT_PLANNED).encode())
     digest.update(model.encode())
+    if scenario.tasks_dir is not None:
+        digest.update(catalog.digest(Path(scenario.tasks_dir)).encode())
     package = Path(__file__).resolve().parents[1]
     files = [package / "tokenizer.py", *(package.parent / "repos").rglob("*")]
     files += [package / name for name in PLANNERS]

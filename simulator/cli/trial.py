@@ -1,5 +1,6 @@
 """A task tried out: its recorded path is really carried out in a scratch workspace, its check must pass then, and must
-fail for every broken result that its template knows."""
+fail before and for every broken result that its template knows. A task without a recorded path is tried with the
+solution that its folder holds, if any."""
 
 from __future__ import annotations
 
@@ -48,11 +49,13 @@ class Trial:
     faults: tuple[str, ...]
 
 
-def tried(template: str, seed: int, size: str, profile_name: str, runner: CommandRunner) -> Trial:
-    """One instance, as a client of this profile works. Never raises for what is wrong with the task."""
+def tried(
+    template: str, seed: int, size: str, profile_name: str, runner: CommandRunner, tasks_dir: Path | None = None
+) -> Trial:
+    """One instance, as a client of this profile works. What is wrong with its path or check is told, not raised."""
     begun = time.perf_counter()
     style = profile(profile_name).style
-    task = catalog.make(template, seed, size, style)
+    task = catalog.make(template, seed, size, style, tasks_dir)
     made_s = time.perf_counter() - begun
     plan: SessionPlan | None = None
     with tempfile.TemporaryDirectory(prefix="sim-trial-") as folder:
@@ -63,13 +66,17 @@ def tried(template: str, seed: int, size: str, profile_name: str, runner: Comman
         spec = SessionSpec("s0000", 0, task.kind, size, seed, profile_name, 0.0, False)
         bench = ScratchBench(root, shown_dir(spec, task.name), repository.head, style.documents, runner)
         scenario = Scenario.model_validate({"name": "trial", "sessions": 1, "refill": False})
-        broken = ()
+        broken = catalog.broken(template, task, tasks_dir)
+        solved = True
         try:
-            plan = record(spec, task, bench, Terms(scenario, MODEL, tokenizer.count))
+            if task.steps:
+                plan = record(spec, task, bench, Terms(scenario, MODEL, tokenizer.count))
+            else:
+                faults += _with_solution(root, task, catalog.solution(template, task, tasks_dir), runner)
         except SimError as error:
             faults.append(str(error))
-        else:
-            broken = catalog.broken(template, task)
+            solved = False
+        if solved:
             faults += [f for name, files in broken for f in _broken(root, task, name, files, runner)]
     played_s = time.perf_counter() - begun - made_s
     return _told(task, profile_name, plan, made_s, played_s, len(broken), tuple(faults))
@@ -77,6 +84,18 @@ def tried(template: str, seed: int, size: str, profile_name: str, runner: Comman
 
 def _before(root: Path, task: Task, runner: CommandRunner) -> list[str]:
     return [] if run_check(root, task.check, runner) else ["the check passes before anything was done"]
+
+
+def _with_solution(
+    root: Path, task: Task, files: Mapping[str, bytes | None] | None, runner: CommandRunner
+) -> list[str]:
+    if files is None:
+        return []
+    kept = {path: (root / path).read_bytes() if (root / path).is_file() else None for path in files}
+    lay(root, files)
+    complaints = run_check(root, task.check, runner)
+    lay(root, kept)  # wrong results of such a task are laid over the repository as it was
+    return [f"the solution fails its check: {complaint}" for complaint in complaints[:1]]
 
 
 def _broken(root: Path, task: Task, name: str, files: Mapping[str, bytes | None], runner: CommandRunner) -> list[str]:

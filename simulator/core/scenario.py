@@ -146,6 +146,8 @@ class Scenario(Block):
     mode: "replay", each reply counts as the recorded one, whatever it says; "live", the model's own replies carry the
     session on, and it is checked whether they solved the task. A live session begins at its beginning, with real tools
     and replies of the length that the model likes.
+    tasks_dir: a folder with tasks of one's own, counted from the scenario's folder; they join those of their kind.
+    templates: only these, by name; none, all of the kinds that `tasks` asks for.
     trace: recorded sessions in place of drawn ones; then `think: recorded` and `start: beginning` are the defaults."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=64)]
@@ -166,6 +168,8 @@ class Scenario(Block):
     mode: Literal["replay", "live"] = "replay"
     live: Live | None = None
     tasks: Annotated[dict[KindName, Positive], Field(min_length=1)] = _TASKS
+    tasks_dir: Annotated[str, Field(min_length=1)] | None = None
+    templates: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     sizes: Annotated[dict[SizeName, Positive], Field(min_length=1)] = _SIZES
     context_window_tok: Annotated[int, Field(ge=16_000, le=10_000_000)] = 128_000
     think: Think = Think(kind="none")
@@ -244,8 +248,9 @@ class Scenario(Block):
 
 
 def scenario_hash(scenario: Scenario) -> str:
-    """SHA-256 of the checked scenario without what does not change the measured work: name, endpoint, drain_s; and
-    `live` where nothing is."""
-    unused = {"live"} if scenario.live is None else set()
+    """SHA-256 of the checked scenario without what does not change the measured work: name, endpoint, drain_s,
+    where the tasks lie; and `live`, `templates` where nothing is."""
+    unused = {"tasks_dir"} | ({"live"} if scenario.live is None else set())
+    unused |= set() if scenario.templates else {"templates"}
     text = scenario.model_dump_json(exclude={"name", "endpoint", "drain_s"} | unused)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -14,13 +14,15 @@ SIZES = ("small", "medium", "long")
 @dataclass(frozen=True, slots=True)
 class Commit:
     """One commit of the repository's history. `files`: path -> content as of this commit (only those it changes);
-    None deletes. when_s: author and committer time, Unix seconds, UTC, so that hashes repeat on every machine."""
+    None deletes. executable: those of them that may be run. when_s: author and committer time, Unix seconds, UTC, so
+    that hashes repeat on every machine."""
 
     message: str
     author: str
     email: str
     when_s: int
     files: Mapping[str, bytes | None]
+    executable: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,18 +195,19 @@ def _fast_import(history: Sequence[Commit]) -> Iterator[bytes]:
         message = commit.message.encode()
         yield b"commit refs/heads/%s\nauthor %scommitter %s" % (MAIN.encode(), who, who)
         yield b"data %d\n%s\n" % (len(message), message)
-        yield from _file_changes(commit.files)
+        yield from _file_changes(commit.files, commit.executable)
     yield b"done\n"
 
 
-def _file_changes(files: Mapping[str, bytes | None]) -> Iterator[bytes]:
+def _file_changes(files: Mapping[str, bytes | None], executable: frozenset[str]) -> Iterator[bytes]:
     for path in sorted(files):
         content = files[path]
         quoted = b'"%s"' % path.encode().replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
         if content is None:
             yield b"D %s\n" % quoted
         else:
-            yield b"M 100644 inline %s\ndata %d\n%s\n" % (quoted, len(content), content)
+            mode = b"100755" if path in executable else b"100644"
+            yield b"M %s inline %s\ndata %d\n%s\n" % (mode, quoted, len(content), content)
 
 
 def _stage(repo: git.Repo, index: git.IndexFile, root: Path) -> bool:

@@ -19,6 +19,9 @@ Label = Annotated[str, typer.Option(help="A name for this configuration, shown i
 Sets = Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. synthetic.requests=512.")]
 Procs = Annotated[int | None, typer.Option(help="Client processes; default: by an estimate of the load.")]
 InVirtualTime = Annotated[bool, typer.Option("--virtual", help="Virtual time: emulated, no HTTP, no waiting.")]
+TasksDir = Annotated[
+    Path | None, typer.Option("--tasks-dir", help="A folder with tasks of one's own; see docs/tasks.md.")
+]
 MarkdownFile = Annotated[Path | None, typer.Option("--md", help="Write the answer as Markdown to this file.")]
 HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write it as one self-contained page to this file.")]
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Write it as JSON to this file; - is standard output.")]
@@ -31,3 +34,10 @@ def settings_file(named: str | None) -> Path | None:
     from simulator.engine.embedded.config import find_settings
 
     return None if named is None else find_settings(named, "--engine-params")
+
+
+def from_tasks(tasks_dir: Path | None) -> tuple[str, ...]:
+    """As an override of the scenario."""
+    import json
+
+    return () if tasks_dir is None else (f"tasks_dir={json.dumps(str(tasks_dir.resolve()))}",)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from simulator.cli.verbs.given import ScenarioFile, Seed, Sets
+from simulator.cli.verbs.given import ScenarioFile, Seed, Sets, TasksDir, from_tasks
 from simulator.errors import UsageError
 
 
@@ -15,6 +15,7 @@ def plan(
     scenario: ScenarioFile,
     seed: Seed = None,
     set_: Sets = None,
+    tasks_dir: TasksDir = None,
     model: Annotated[
         str | None, typer.Option(help="Name of the model that will be served: plans are kept for a run against it.")
     ] = None,
@@ -31,5 +32,5 @@ def plan(
 
     if cwd is not None and solutions is None:
         raise UsageError("--cwd belongs to --solutions; give that too")
-    overrides = (*(set_ or ()), *(() if seed is None else (f"seed={seed}",)))
+    overrides = (*(set_ or ()), *(() if seed is None else (f"seed={seed}",)), *from_tasks(tasks_dir))
     raise typer.Exit(plan_main(read_scenario(scenario), scenario, overrides, model, solutions, cwd))

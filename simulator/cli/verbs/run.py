@@ -18,6 +18,8 @@ from simulator.cli.verbs.given import (
     ScenarioFile,
     Seed,
     Sets,
+    TasksDir,
+    from_tasks,
     settings_file,
 )
 from simulator.errors import UsageError
@@ -36,6 +38,7 @@ def run(
     ] = False,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the sessions' workspaces in the run folder.")] = False,
     set_: Sets = None,
+    tasks_dir: TasksDir = None,
     procs: Procs = None,
     virtual: InVirtualTime = False,
     engine_params: EngineParams = None,
@@ -69,7 +72,7 @@ def run(
                 label=label,
                 plain=plain,
                 keep=keep,
-                overrides=tuple(set_ or ()),
+                overrides=(*(set_ or ()), *from_tasks(tasks_dir)),
                 virtual=chosen,
                 faults=faults,
                 procs=procs,
