@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -25,13 +26,8 @@ SCENARIO = "name: t\nsessions: 1\nrefill: false\ntasks: {coding: 1}\n"
 
 
 def sim(*words: object, cwd: Path) -> tuple[int, str]:
-    ran = subprocess.run(
-        [sys.executable, "-m", "simulator.cli.main", *map(str, words)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=90,
-    )
+    command = [sys.executable, "-m", "simulator.cli.main", *map(str, words)]
+    ran = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=90)
     return ran.returncode, ran.stdout + ran.stderr
 
 
@@ -53,17 +49,15 @@ def test_skeletons_are_sound_as_they_are(mine: Path, capsys: pytest.CaptureFixtu
     ("file", "old", "new", "why"),
     [
         ("dates/solution/dates.py", ">", ">=", "the solution fails its check"),
-        ("dates/hidden/tests/test_hidden_dates.py", "test_", "not_", "the check passes before anything was done"),
+        ("dates/task.yaml", "python -m unittest discover -s tests -t .", "test -d .", "passes before anything was done"),
         ("dates/broken/a constant/dates.py", "days + 1", "days", "differs in nothing|passes the check"),
-        ("prices/recipe.py", "net * rate // 100\\n\"\n    code", "net\\n\"\n    code", "its recorded solution fails its check"),
+        ("prices/recipe.py", 'net * rate // 100\\n"', 'net\\n"', "its recorded solution fails its check"),
         ("prices/recipe.py", '{"prices.py": task', '{"other.py": task', "passes the check"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_and_the_exit_code_is_1(
     mine: Path, file: str, old: str, new: str, why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import re
-
     text = (mine / file).read_text()
     assert old in text
     (mine / file).write_text(text.replace(old, new))
@@ -166,7 +160,7 @@ def test_hidden_tests_are_never_in_the_workspace_and_cannot_be_edited_away(mine:
 def test_a_scenario_takes_them_by_folder_and_by_name(mine: Path, tmp_path: Path) -> None:
     source = tmp_path / "s.yaml"
     both = parse(SCENARIO + "tasks_dir: mine\n", "s.yaml")
-    with pytest.raises(UsageError, match="dates has no recorded way.*mode: live"):
+    with pytest.raises(UsageError, match=r"dates has no recorded way.*mode: live"):
         with_tasks(both, source)
     one = with_tasks(parse(SCENARIO + "tasks_dir: mine\ntemplates: [prices]\n", "s.yaml"), source)
     assert one.tasks_dir == str(mine)
