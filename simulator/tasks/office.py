@@ -123,7 +123,8 @@ def word(blocks: Sequence[Heading | Paragraph | Table], made: date, *, title: st
     for block in blocks:
         match block:
             case Heading(level, text):
-                out.add_heading(text, level)
+                # the style by its identifier: looking one up by name walks through all of them, each time
+                out.add_paragraph(text)._p.style = f"Heading{level}"
             case Paragraph(text, bold):
                 out.add_paragraph().add_run(text).bold = bold
             case Table(rows):
@@ -139,7 +140,7 @@ def word(blocks: Sequence[Heading | Paragraph | Table], made: date, *, title: st
 
 def _word_table(document: docx.document.Document, rows: Sequence[Sequence[str]]) -> None:
     table = document.add_table(len(rows), len(rows[0]))
-    table.style = "Table Grid"
+    table._tbl.tblStyle_val = "TableGrid"
     cells = table._cells  # one list for the whole table; table.cell() builds it anew at each call
     for i, row in enumerate(rows):
         for j, value in enumerate(row):
