@@ -192,6 +192,68 @@ def certificate(folder: Path) -> Path:
     return folder / "c.pem"
 
 
+async def test_a_client_that_reads_nothing_slows_the_upstream(tmp_path: Path) -> None:
+    size, sent = 96 << 20, 0
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        await head_and_body(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size)
+        for _ in range(size >> 20):
+            writer.write(bytes(1 << 20))
+            await writer.drain()
+            sent += 1 << 20
+
+    async with answering(answer) as port:
+        with recording(f"http://127.0.0.1:{port}", tmp_path / "log.jsonl") as recorder:
+            reader, writer = await asyncio.open_connection("127.0.0.1", recorder.port, limit=1 << 16)
+            writer.write(b"GET /v1/large HTTP/1.1\r\nHost: a\r\n\r\n")
+            await asyncio.sleep(1.0)
+            assert sent < size // 2, "the rest waits in the upstream, and not in the recorder"
+            got = 0
+            while got < size:
+                got += len(await reader.read(1 << 20))
+            writer.close()
+    assert got >= size and sent == size
+
+
+async def test_many_at_once_are_not_mixed_up(tmp_path: Path) -> None:
+    """150 connections with three requests each, whose replies come in pieces and say whose they are."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            data = await head_and_body(reader)
+            name = json.loads(data.partition(b"\r\n\r\n")[2])["model"]
+            writer.write(STREAM)
+            for part in (name, "-", "end"):
+                writer.write(chunk(event({"content": part})))
+                await asyncio.sleep(0.005)
+            writer.write(chunk(DONE) + b"0\r\n\r\n")
+
+    async def one(port: int, n: int) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for turn in range(3):
+            messages = [{"role": "user", "content": f"task {n}"}, {"role": "user", "content": "x" * 300}][: turn + 1]
+            body = json.dumps({"model": f"m{n}-{turn}", "messages": messages, "stream": True}).encode()
+            writer.write(asks(body, f"X-Session-Id: s{n}"))
+            got = b""
+            while not got.endswith(b"0\r\n\r\n"):
+                got += await reader.read(65_536)
+            assert got.count(b"data:") == 4 and f'"m{n}-{turn}"'.encode() in got
+        writer.close()
+
+    async with answering(answer) as port:
+        with recording(f"http://127.0.0.1:{port}", tmp_path / "log.jsonl") as recorder:
+            await asyncio.gather(*(one(recorder.port, n) for n in range(150)))
+            lines = await recorder.lines(450)
+            assert recorder.stop() == 0
+    for line in lines:
+        model = line["request"]["model"]
+        assert line["response"]["choices"][0]["message"]["content"] == f"{model}-end"
+        assert line["session"].partition("/")[0] == f"s{model[1:].partition('-')[0]}"
+    assert len({line["number"] for line in lines}) == 450
+
+
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
 async def test_an_upstream_behind_tls(tmp_path: Path) -> None:
     pem = certificate(tmp_path)

@@ -14,8 +14,10 @@ from collections.abc import Sequence
 
 from simulator import tokenizer
 
-#: of a chained state; 64 bits do not meet by chance in one trace
+#: of a chained state: two that differ do not meet by chance in one trace
 _STATE_BYTES = 12
+#: characters of texts that are remembered
+MOST_CHARS = 16 << 20
 _LETTERS, _DIGITS = string.ascii_lowercase, string.digits
 
 
@@ -33,13 +35,16 @@ class Words:
         self._key = hashlib.blake2b(key, digest_size=32).digest()
         self._words = vocabulary()
         self._known: dict[str, str] = {}
+        self._chars = 0
 
     def text(self, text: str) -> str:
         found = self._known.get(text)
         if found is None:
             found = self._known[text] = "".join(self.chain(tokenizer.encode(text)))
-            if len(self._known) > 65_536:
+            self._chars += len(text) + len(found)
+            if self._chars > MOST_CHARS:
                 self._known.clear()
+                self._chars = 0
         return found
 
     def chain(self, ids: Sequence[int]) -> list[str]:
