@@ -51,6 +51,7 @@ class _Session:
     turns: int = 0
     chain: list[bytes] = field(default_factory=list)  # after each message of its last request
     messages: frozenset[bytes] = frozenset()
+    newest: frozenset[bytes] = frozenset()  # its last request's last message, and its reply
     t_end_s: float = 0.0
     good: bool = True
     reply: bytes = b""  # its last reply as a message of the history would hold it
@@ -130,15 +131,16 @@ class Chains:
         return names[max(holders, key=fits)]
 
     def _sharing(self, prints: list[bytes], chain: list[bytes], names: dict[str, _Session]) -> _Session | None:
-        """The session that shares most of what stands behind an opening; None when none shares anything."""
-        votes: dict[str, int] = {}
+        """The session that shares most of what stands behind an opening, where its newest is still there: whoever cuts
+        or sums up a history keeps its end. None when there is none, as among requests that only have examples in
+        common."""
+        here, votes = set(prints), dict[str, int]()
         for each in prints[2:]:
             holder = self._have.get(each, "")
             if each[:1] == _LONG and holder in names:
                 votes[holder] = votes.get(holder, 0) + 1
-        if not votes:
-            return None
-        return max((names[n] for n in votes), key=lambda s: (votes[s.name], _common(s.chain, chain), s.t_end_s))
+        kept = [names[n] for n in votes if here & names[n].newest]
+        return max(kept, key=lambda s: (votes[s.name], _common(s.chain, chain), s.t_end_s), default=None)
 
     def _new(self, messages: Sequence[Any], group: str, ready: list[_Session]) -> tuple[_Session, Placed]:
         if group:
@@ -159,6 +161,7 @@ class Chains:
         session.reply = b"" if reply is None else _print(reply)
         heard = [*prints, session.reply] if session.reply else prints
         session.chain, session.messages = chain, frozenset(heard)
+        session.newest = frozenset((*prints[-1:], *heard[len(prints) :]))
         if chain:
             holders = self._ends.setdefault(chain[-1], [])
             if session.name not in holders:

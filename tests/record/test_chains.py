@@ -105,6 +105,13 @@ def test_a_history_cut_in_the_middle_stays_with_its_session(chains: Chains) -> N
     assert one.ask().by == "prefix" and two.ask().session == other.session
 
 
+def test_requests_with_the_same_examples_are_no_session(chains: Chains) -> None:
+    texts = [f"Example {n} of what is wanted here, told at some length so that it is known. " * 3 for n in range(4)]
+    shots = [turn(text) for text in texts for turn in (user, assistant)]
+    asked = [[SYSTEM, *shots, user(f"And what about the case number {n} of our long list?")] for n in range(5)]
+    assert len({send(chains, each, assistant("This is so.")).session for each in asked}) == 5
+
+
 def test_a_summary_in_place_of_the_past_and_the_call_that_asked_for_it(chains: Chains) -> None:
     talk = Talk(chains, "Parse all the invoices of the year and write them into one table")
     for _ in range(6):
