@@ -21,13 +21,11 @@ LOOKED_AT = 3
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A solution and its replies as they are found in a conversation. key: of its request, the same in every run.
-    wanted: its request without blanks, as clients fold lines."""
+    """A solution and its replies as they are found in a conversation. key: of its request, the same in every run."""
 
     solution: Solution
     signs: Signs
     key: str
-    wanted: str
 
 
 class Library:
@@ -39,12 +37,14 @@ class Library:
         self._offset = 0
         self._lines = 0
         self._seen: set[bytes] = set()
-        self._known: list[Known] = []
+        self._wanted: list[str] = []  # of each solution its request without blanks, as clients fold lines
+        self._solutions: list[Solution] = []
+        self._known: dict[int, Known] = {}  # those that were asked for
         self._by_first: OrderedDict[bytes, Known | None] = OrderedDict()
         self._read()
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._solutions)
 
     def find(self, messages: Sequence[Message], *, native: bool) -> Known | None:
         """Whose conversation this is, by the text of its task in the user's first messages; None, nobody's that is
@@ -69,8 +69,15 @@ class Library:
         """Of the requests that the text holds the longest, as a sub-agent is told its parent's; of equal ones that of
         the client's kind."""
         syntax, told = "native" if native else "xml", flat(text)
-        found = [each for each in self._known if each.wanted in told]
-        return max(found, key=lambda k: (len(k.wanted), k.solution.syntax == syntax), default=None)
+        found = [n for n, wanted in enumerate(self._wanted) if wanted in told]
+        if not found:
+            return None
+        best = max(found, key=lambda n: (len(self._wanted[n]), self._solutions[n].syntax == syntax))
+        if best not in self._known:
+            solution = self._solutions[best]
+            key = xxhash.xxh3_64_hexdigest(solution.request.encode(errors="replace"))
+            self._known[best] = Known(solution, Signs(solution), key)
+        return self._known[best]
 
     def _read(self) -> bool:
         """What has been added since the last time. False: nothing."""
@@ -98,5 +105,5 @@ class Library:
         except ValueError as error:
             cure = "make the file anew with `sim plan SCENARIO --solutions FILE`"
             raise UsageError(f"--solutions {self.path}:{self._lines}: {error}; {cure}") from None
-        key = xxhash.xxh3_64_hexdigest(solution.request.encode(errors="replace"))
-        self._known.append(Known(solution, Signs(solution), key, flat(solution.request)))
+        self._solutions.append(solution)
+        self._wanted.append(flat(solution.request))
