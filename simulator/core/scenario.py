@@ -249,8 +249,11 @@ class Scenario(Block):
 
 def scenario_hash(scenario: Scenario) -> str:
     """SHA-256 of the checked scenario without what does not change the measured work: name, endpoint, drain_s,
-    where the tasks lie; and `live`, `templates` where nothing is."""
-    unused = {"tasks_dir"} | ({"live"} if scenario.live is None else set())
+    where the tasks lie, where a trace lies whose contents are known; and `live`, `trace`, `templates` where nothing
+    is."""
+    unused = {"tasks_dir"} | {key for key in ("live", "trace") if getattr(scenario, key) is None}
     unused |= set() if scenario.templates else {"templates"}
+    if scenario.trace is not None and scenario.trace.digest:
+        scenario = scenario.model_copy(update={"trace": scenario.trace.model_copy(update={"file": "-"})})
     text = scenario.model_dump_json(exclude={"name", "endpoint", "drain_s"} | unused)
     return hashlib.sha256(text.encode()).hexdigest()

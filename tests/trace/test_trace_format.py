@@ -4,10 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
+import made_files as made
 import pytest
 
 from simulator.errors import UsageError
 from simulator.trace.format import VERSION, Header, SessionLine, TurnLine, schema
+from simulator.trace.importing import run
 from simulator.trace.trace_file import Writer, sessions
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +26,21 @@ def test_the_page_names_every_field() -> None:
     for name, model in schema()["$defs"].items():
         for field in model["properties"]:
             assert f"`{field}`" in page, f"docs/trace_format.md says nothing of {name}.{field}"
+
+
+def test_what_is_imported_fits_the_schema(tmp_path: Path) -> None:
+    """By a validator that knows nothing of this product."""
+    made.classic_task(tmp_path / "in" / "17")
+    made.rows(tmp_path / "in" / "cc1.jsonl", made.claude_session())
+    made.rows(tmp_path / "in" / "m.jsonl", [{"timestamp": 0, "input_length": 700, "output_length": 5, "hash_ids": [1]}])
+    assert run([tmp_path / "in"], tmp_path / "t.jsonl", "", "test").exit_code == 0
+    validator = jsonschema.Draft202012Validator(json.loads((ROOT / "simulator/trace/schema.json").read_text()))
+    lines = [json.loads(line) for line in (tmp_path / "t.jsonl").read_text().splitlines()]
+    assert {line["kind"] for line in lines} == {"trace", "session", "turn", "end"}
+    for line in lines:
+        validator.validate(line)
+        for wrong in (line | {"kind": "other"}, line | {"more": 1}):
+            assert not validator.is_valid(wrong)
 
 
 def write(path: Path, lines: list[Any]) -> Path:
