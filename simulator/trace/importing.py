@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -75,7 +76,9 @@ class Imported:
 def run(paths: Sequence[Path], out: Path, form: str, made_by: str) -> Imported:
     """form: a format's name when it is not to be detected, else "". UsageError when nothing can be begun."""
     if form and form not in IMPORTERS and form != own.FORMAT:
-        raise UsageError(f"--format {form}: known formats are {', '.join(IMPORTERS)}")
+        near = difflib.get_close_matches(form, IMPORTERS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"known formats are {', '.join(IMPORTERS)}"
+        raise UsageError(f"--format {form}: no such format; {hint}")
     found = files(paths, out)
     result, asked = Imported(), Asked()
     seen: dict[str, object] = {}

@@ -23,8 +23,9 @@ from simulator.trace.synthesise import Cells, overhead_tok, text
 from simulator.trace.trace_file import TracedSession
 
 #: fields of a recorded body that the plan decides
-LENGTHS = ("max_tokens", "max_completion_tokens", "min_tokens", "ignore_eos")
-DECIDED = (*LENGTHS, "stream", "stream_options", "n", "best_of")
+DECIDED = (
+    "max_tokens", "max_completion_tokens", "min_tokens", "ignore_eos", "stream", "stream_options", "n", "best_of",
+)  # fmt: skip
 STREAMED = {"stream": True, "stream_options": {"include_usage": True, "continuous_usage_stats": True}}
 #: the client whose failure behaviour is played where no profile fits
 UNKNOWN_CLIENT = "sdk"

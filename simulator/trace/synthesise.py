@@ -54,11 +54,6 @@ def message(words: str) -> Message:
     return {"role": "user", "content": words}
 
 
-def sized(key: str, tok: int) -> Message:
-    """A message that costs `tok` tokens, of at least one word."""
-    return message(text(key, max(1, tok - overhead_tok())))
-
-
 class Cells:
     """Messages of the prompts of one session. key: of a block's name and place, what its text depends on."""
 

@@ -87,21 +87,6 @@ def _umask() -> int:
     return mask
 
 
-def is_trace(path: Path) -> bool:
-    """Whether its first line says that it is one of ours, of whatever version."""
-    try:
-        with path.open("rb") as file:
-            first = file.readline(65_536)
-    except OSError:
-        return False
-    return first.startswith(b"{") and b'"kind":"trace"' in first.replace(b" ", b"")
-
-
-def header(path: Path) -> Header:
-    with _open(path) as file:
-        return _header(path, file.readline(MAX_ITEM_BYTES))
-
-
 def sessions(path: Path) -> Iterator[TracedSession]:
     """All sessions of a trace, one in memory at a time. UsageError names the line of whatever is wrong."""
     for session, _, _ in located(path):

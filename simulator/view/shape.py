@@ -136,7 +136,7 @@ def _curve(once: AtOnce) -> str:
 def _cache(shape: Shape) -> Sheet:
     rows = [(_size(each), percent(each.share) if each.share is not None else DASH) for each in shape.reuse]
     if shape.measured is not None:
-        rows.append(("as the engine said", percent(shape.measured)))
+        rows.append(("as the engine said, where it did", percent(shape.measured)))
     said = [f"{count(shape.distinct_tok)} distinct prompt tokens"]
     if shape.working is not None:
         mean, most = shape.working

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_import_agents import imported
 
+from simulator.errors import UsageError
 from simulator.trace.importing import run
 from simulator.trace.text import MAX_ITEM_BYTES, Bad, members, parsed
 
@@ -191,3 +192,12 @@ def test_pieces_of_a_document_are_its_members(
     top = {"": value} if isinstance(value, list) else value
     expected = [(k, e) for k, v in top.items() for e in (v if isinstance(v, list) else [v])]
     assert list(members(path)) == expected
+
+
+def test_a_format_that_is_nearly_one_is_suggested(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="did you mean claude-code"):
+        run([tmp_path], tmp_path / "t.jsonl", "claude_code", "test")
+    with pytest.raises(UsageError, match="no such file or folder"):
+        run([tmp_path / "nowhere"], tmp_path / "t.jsonl", "", "test")
+    with pytest.raises(UsageError, match="give a file in a folder that exists"):
+        run([tmp_path], tmp_path / "no" / "t.jsonl", "", "test")

@@ -239,7 +239,7 @@ def test_a_run_folder_has_a_shape(make_run: Callable[..., Path], capsys: pytest.
     folder = make_run(slots=4, window_s=10)
     assert RunShape().kind == "emulated" and main(asked(folder)) == 0
     said = capsys.readouterr().out
-    assert "EMULATED" in said and "as the engine said" in said and "read_file" in said
+    assert "EMULATED" in said and "as the engine said, where it did" in said and "read_file" in said
     shape = fold(traffic_of(folder))
     assert shape.sessions >= 4 and shape.at_once is not None and shape.at_once.sessions_max <= 4
     assert shape.reuse[0].share is not None and 0.5 < shape.reuse[0].share < 1.0
