@@ -172,7 +172,8 @@ def build(seed: int, size: str, attempt: int = 0) -> World:
         for s in r.sample(suppliers, max(1, n // 2))
     )
     others = tuple(_other(r, base, words.day(r, bases[0], end)) for _ in range(months * r.randint(56, 80)))
-    name = f"{r.choice(words.LAST)} & {r.choice(words.LAST)} Bank"
+    free = [x for x in words.LAST if words.plain(x) not in {s.key for s in suppliers}]  # file names begin with it
+    name = f"{r.choice(free)} & {r.choice(words.LAST)} Bank"
     style = {
         "numbers": r.choice(("en", "de", "ch")),
         "dates": r.choice(("%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y")),
@@ -181,7 +182,7 @@ def build(seed: int, size: str, attempt: int = 0) -> World:
         "iban": base.firm.iban,
         "number": r.choice(("Statement", "Account statement", "Extract")),
     }
-    opening = r.randint(4_000_000, 30_000_000)
+    opening = r.randint(4_000_000, 30_000_000) + sum(c for own in invoices for i in own for _, c, _ in i.paid)
     return World(base, suppliers, invoices, transfers, unnamed, others, opening, tuple(bases), style)
 
 
