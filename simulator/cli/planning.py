@@ -59,6 +59,7 @@ PLANNERS = (
     "core/scenario.py",
     "core/task.py",
     "core/template.py",
+    "core/yaml_text.py",
     "store/plans.py",
     "virtual/children.py",
 )

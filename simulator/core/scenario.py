@@ -218,8 +218,8 @@ class Scenario(Block):
         """A trace is played as it was recorded unless told otherwise."""
         if not isinstance(value, dict) or value.get("trace") is None:
             return value
-        for key in ("profiles", "tasks", "sizes", "plan_mode", "subagents", "workdir"):
-            if key in value and value[key] != cls.model_fields[key].default:
+        for key in ("profiles", "tasks", "sizes", "plan_mode", "subagents", "workdir", "tasks_dir", "templates"):
+            if key in value and (value[key] or None) != (cls.model_fields[key].default or None):
                 raise ValueError(f"`{key}` says which sessions are drawn; those of a `trace` are there: leave it out")
         return {"think": "recorded", "start": "beginning", **value}
 

@@ -16,7 +16,7 @@ from simulator import tokenizer
 from simulator.cli.arrivals import with_traces
 from simulator.core import template
 from simulator.core.plan import SessionPlan
-from simulator.core.scenario import scenario_hash
+from simulator.core.scenario import Scenario, scenario_hash
 from simulator.core.scenario_file import parse
 from simulator.engine.embedded.prompts import Prompts
 from simulator.errors import UsageError
@@ -196,6 +196,7 @@ def test_drawn_sessions_come_in_rounds_and_recorded_ones_once(tmp_path: Path) ->
     assert [draw(once, n % 2, n // 2).recorded for n in range(3)] == [(0, 0), (1, 0), (2, 0)]
     assert [more(once, 0, 1), more(once, 1, 1), more(drawn, 1, 99)] == [True, False, True]
     assert once.think.kind == "recorded" and once.start == "beginning"
+    assert Scenario.model_validate(once.model_dump(mode="json")) == once, "what a manifest holds can be read back"
 
 
 def test_sessions_arrive_as_they_were_recorded(tmp_path: Path) -> None:
