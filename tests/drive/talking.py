@@ -41,7 +41,7 @@ CHECK = Check(
 @dataclass(frozen=True)
 class Says:
     """A reply. calls: (name, arguments). piece: characters a chunk. gap_s: between chunks. status, error: an error
-    instead. cut: the connection is lost after the text."""
+    instead. cut: the connection is lost after the text. counting: every chunk has a usage."""
 
     text: str = ""
     calls: tuple[tuple[str, str], ...] = ()
@@ -54,6 +54,7 @@ class Says:
     status: int = 200
     error: str = ""
     cut: bool = False
+    counting: bool = False
 
 
 #: (the request's body, how many came before it) -> reply
@@ -77,8 +78,10 @@ class Model:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         try:
-            for delta in _deltas(says):
-                await response.write(_event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}))
+            for number_of, delta in enumerate(_deltas(says), 1):
+                used = {"usage": {"prompt_tokens": says.prompt_tok, "completion_tokens": number_of}}
+                chunk = {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+                await response.write(_event(chunk | used if says.counting else chunk))
                 if says.gap_s:
                     await asyncio.sleep(says.gap_s)
             if says.cut:
