@@ -164,10 +164,12 @@ class Voice:
         if path.endswith(".md"):
             heads = ", ".join(f'"{h}"' for h in facts.headings(text)[:3])
             return self.say(SAW_DOC, path=path, lines=lines, heads=heads)
-        if path.startswith("tests/"):
+        if path.startswith(("tests/", "test/")):
             tests, classes = facts.tests(text), facts.test_classes(text)
-            if not tests or not classes:
+            if not tests:
                 return f"`{path}` has {lines} lines and serves the other tests."
+            if not classes:
+                return f'`{path}` has {len(tests)} cases in {lines} lines, from "{tests[0]}" to "{tests[-1]}".'
             return self.say(
                 SAW_TEST, path=path, lines=lines, n=len(tests), k=len(classes), first=tests[0],
                 last=tests[-1], classes=", ".join(f"`{c}`" for c in classes),

@@ -10,7 +10,6 @@ import functools
 import hashlib
 import importlib
 import importlib.util
-import shutil
 import sys
 from collections.abc import Iterable, Mapping
 from importlib.machinery import ModuleSpec
@@ -19,12 +18,10 @@ from typing import Any
 
 from simulator.core.task import KINDS, SIZES, Style, Task
 from simulator.errors import SimError, UsageError
-from simulator.tasks import own
+from simulator.tasks import own, programs
 
 REPOS = Path(__file__).resolve().parents[2] / "repos"
 RECIPE, FILE = "recipe.py", "task.yaml"
-#: where an agent's commands find programs (drive/commands.py)
-PATHS = "/usr/local/bin:/usr/bin:/bin"
 
 
 def templates(tasks_dir: Path | None = None) -> list[str]:
@@ -63,8 +60,20 @@ def needs(template: str, tasks_dir: Path | None = None) -> tuple[str, ...]:
 
 
 def lacking(template: str, tasks_dir: Path | None = None) -> tuple[str, ...]:
-    """Those of them that are not on this machine, where an agent's commands would look."""
-    return tuple(name for name in needs(template, tasks_dir) if shutil.which(name, path=PATHS) is None)
+    """Those of them that are not on this machine, where an agent's commands would look, or are too old."""
+    return tuple(name for name in needs(template, tasks_dir) if programs.why_not(name))
+
+
+def left_out(kinds: Iterable[str], tasks_dir: Path | None = None, only: Iterable[str] = ()) -> tuple[str, ...]:
+    """A sentence for each template of these kinds (of `only`, if any are named) that this machine cannot play."""
+    wanted, allowed = set(kinds), set(only)
+    return tuple(
+        f"{name} is left out, for it needs {programs.why_not(lacks[0])}"
+        for name in templates(tasks_dir)
+        if (not allowed or name in allowed)
+        and kind_of(name, tasks_dir) in wanted
+        and (lacks := lacking(name, tasks_dir))
+    )
 
 
 def recorded(template: str, tasks_dir: Path | None = None) -> bool:
@@ -83,7 +92,8 @@ def of_kind(kind: str, tasks_dir: Path | None = None, only: Iterable[str] = ()) 
         raise UsageError(what if allowed else f"no template of kind {kind} under {REPOS}; the clone is incomplete")
     able = tuple(n for n in names if not lacking(n, tasks_dir))
     if not able:
-        raise UsageError(f"templates of kind {kind} need {', '.join(lacking(names[0], tasks_dir))} under {PATHS}")
+        why = programs.why_not(lacking(names[0], tasks_dir)[0])
+        raise UsageError(f"no template of kind {kind} can be played here: {names[0]} needs {why}")
     return able
 
 

@@ -18,10 +18,10 @@ from simulator.drive.commands import ShellRunner
 from simulator.drive.toolbox import Toolbox
 from simulator.drive.workspace import Repository
 from simulator.drive.zygote import ZygoteRunner
-from simulator.tasks import catalog
+from simulator.tasks import catalog, programs
 
 OLDER = "coding_backoffice"  # has a kit of its own and test_coding.py
-TEMPLATES = [name for name in catalog.of_kind("coding") if name != OLDER]
+TEMPLATES = [n for n in catalog.templates() if catalog.kind_of(n) == "coding" and n != OLDER]
 EACH = pytest.mark.parametrize("template", TEMPLATES)
 
 
@@ -36,12 +36,18 @@ def kit(module: str) -> Any:
     return importlib.import_module(f"sim_repos._kit_coding.{module}")
 
 
+def runnable(template: str) -> None:
+    if lacks := catalog.lacking(template):
+        pytest.skip(f"{template} needs {programs.why_not(lacks[0])}")
+
+
 def drawn(template: str, seed: int, size: str) -> Any:
     return catalog.load(template).drawn(seed, size)
 
 
 @EACH
 def test_a_small_one_is_solved_and_its_broken_results_are_refused(template: str, runner: ZygoteRunner) -> None:
+    runnable(template)
     one = tried(template, 3, "small", "classic-xml", runner)
     assert one.faults == () and 12 <= one.turns <= 24 and one.broken >= 4
 
@@ -57,6 +63,7 @@ def carried_out(task: Task, folder: Path, runner: ZygoteRunner) -> list[tuple[An
 def test_every_action_of_a_medium_one_does_what_its_words_say(
     template: str, tmp_path: Path, runner: ZygoteRunner
 ) -> None:
+    runnable(template)
     task = catalog.make(template, 4, "medium", SDK_STYLE)
     done = carried_out(task, tmp_path, runner)
     assert not [a for a, o in done if isinstance(o, EditFailed | Refused) or (isinstance(o, Matches) and not o.total)]
@@ -115,8 +122,8 @@ def test_each_piece_of_work_is_noticed_by_its_tests_and_by_the_check(
     and the check both complain; the suite without the new tests does not notice that it is undone."""
     kits, checks, runs = kit("package"), kit("check"), kit("runs")
     world = kits.build(package, 11)
-    if world.script and catalog.lacking_program("node"):
-        pytest.skip(catalog.lacking_program("node"))
+    if world.script and programs.why_not("node"):
+        pytest.skip(programs.why_not("node"))
     done = kits.staged(world, (), "new")
     final = world.files(done)
     for path, text in final.items():
