@@ -15,6 +15,7 @@ from simulator.cli.solutions import write_solutions
 from simulator.core.scenario_file import parse
 from simulator.core.shape import Shape, Spread, shape, shared_blocks
 from simulator.errors import UsageError
+from simulator.tasks import catalog
 
 MODEL = "embedded-30b-a3b"
 
@@ -53,6 +54,9 @@ def main(
         f"{shared:.1%} of 64-token blocks stand in two sessions\n{_clients(found)}plan hash {folder.hash}",
         highlight=False,
     )
+    folder_of_tasks = Path(scenario.tasks_dir) if scenario.tasks_dir else None
+    for line in catalog.left_out(scenario.tasks, folder_of_tasks, scenario.templates):
+        console.print(line, highlight=False)
     return 0
 
 

