@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from simulator.cli.map import Question
 
 #: requests of a cell: so many of each place, and at least so many in all
-EACH, LEAST = 2, 16
+EACH, LEAST = 4, 64
 RUNS = "runs"
 
 

@@ -40,3 +40,10 @@ def test_the_same_twice_and_nothing_for_what_does_not_fit() -> None:
     assert speed(TOP, shape, 5) == speed(TOP, shape, 5)
     assert speed(TOP, Shape(64, 0.0, TOP.max_model_len), 1) is None
     assert speed(TOP, Shape(64, 0.9, TOP.max_model_len * 3 // 4), 1) is None
+
+
+def test_short_replies_are_measured_long_enough_to_tell_who_leads() -> None:
+    """Two rounds of 512/16 named the wrong one at every other column; over 3,000 requests the baseline leads in all."""
+    for at_once in (5, 8, 10, 12, 16):
+        a, b = (speed(each, Shape(16, 0.0, 512), at_once) or 0 for each in (TOP, BASELINE))
+        assert 1.0 < b / a < 1.4, at_once
