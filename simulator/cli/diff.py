@@ -25,6 +25,7 @@ from simulator.core.window import traffic
 from simulator.errors import Incomparable, UsageError
 from simulator.store.folder import Run, RunFolder
 from simulator.store.manifest import write_json, write_whole
+from simulator.store.writer import RECORDS
 from simulator.view.diff.terminal import terminal
 
 FAIL_ON = ("regression", "worse", "inconclusive", "never")
@@ -88,10 +89,12 @@ def _beside_another_tool(asked: Asked) -> int:
 
 
 def exit_code(found: Comparison, fail_on: str) -> int:
-    """incomparable and client-limited: 4, since nothing was shown."""
+    """incomparable and client-limited: 4, since nothing was shown; of any metric where every one is asked about."""
     if found.word in (Verdict.INCOMPARABLE, Verdict.CLIENT_LIMITED):
         return Incomparable.exit_code
     rows = [row for part in found.parts for row in part.rows]
+    if fail_on == "worse" and any(row.word is Verdict.INCOMPARABLE for row in rows):
+        return Incomparable.exit_code
     bad = {
         "never": False,
         "regression": found.word is Verdict.WORSE,
@@ -182,12 +185,13 @@ def digest(run: Run, name: str, *, alone: bool) -> OneRun:
         work = {kind: delivered(run.requests, kind) for kind in kinds if run.manifest.get("mode") != LIVE}
         samples = {kind: traffic(run.data(), kind) for kind in kinds} if alone else {}
         sure = {kind: within(sample) for kind, sample in samples.items() if sample is not None}
+        _ = run.requests  # a live run's, too: what is damaged shows only when it is read
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
         raise UsageError(
             f"{run.path} cannot be folded: its files hold values that no run writes ({type(error).__name__}); restore "
             "them or run the scenario again"
         ) from None
-    return OneRun(name, run.manifest, summary, run.ended, work, sure, str(run.path))
+    return OneRun(name, run.manifest, summary, run.ended, work, sure, str(run.path), run.damage.get(RECORDS, 0))
 
 
 def _names(folders: Sequence[Path]) -> dict[Path, str]:

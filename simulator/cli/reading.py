@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from simulator.core.why.measured import Measured, measured
 from simulator.core.window import traffic
 from simulator.errors import UsageError
 from simulator.store.folder import RunFolder
+from simulator.store.writer import RECORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,4 +43,10 @@ def opened(path: Path) -> Opened:
             f"{path} cannot be folded: its files hold values that no run writes ({type(error).__name__}: "
             f"{error!s:.80}); restore them or run the scenario again"
         ) from None
+    if lost := data.damage.get(RECORDS):
+        lines = "a line" if lost == 1 else f"{lost:,} lines"
+        print(
+            f"sim: {path} is damaged: {lines} of {RECORDS} cannot be read, and its figures are without them",
+            file=sys.stderr,
+        )
     return Opened(path, path.resolve().name, run.manifest, data, summary)

@@ -97,13 +97,13 @@ def write_report(folder: Path, *, show: bool, html: bool = False) -> Written:
     kept = run.summary
     folds = kept is None or any((folder / name).exists() for name in (CHUNKS, f"{CHUNKS}.gz"))
     summary = fold(run, folder) if folds or kept is None else kept
+    if show:  # before anything is written: a run may lie where nothing can be
+        whole_lines().print(final(summary, run.manifest))
     if folds:
         run.write_summary(summary)
     if folds or not (folder / "report.md").exists():
         run.write_report(report(summary, run.manifest))
     size = _write_page(run, summary) if html else 0
-    if show:
-        whole_lines().print(final(summary, run.manifest))
     return Written(summary, run.manifest, folds, size)
 
 

@@ -22,6 +22,8 @@ LIMITS = {"loop_lag_p99_s": 0.020, "cpu_share_mean": 0.90, "lateness_share": 0.0
 LAG_MARKS_MS = (2, 5, 10, 20, 50, 100, 500)
 #: an emulated engine whose tokens go out later than this has too little CPU
 EMULATION_LATE_S = 0.020
+#: share of a run's requests that may fail where speed is judged: what fails costs the engine nothing
+FAILED_SHARE = 0.01
 LIMITED, OK, UNKNOWN = "client-limited", "ok", "unknown"
 
 

@@ -136,6 +136,8 @@ class Builder:
                 numbers[name] = np.array(values, dtype=np.float64)
                 if numbers[name].ndim != 1:
                     raise ValueError(f"{name} holds lists")
+                if name.endswith("_tok") and (numbers[name] < 0).any():
+                    raise ValueError(f"{name} is below zero")
             else:
                 codes = map(self._names[name].__getitem__, values)
                 texts[name] = np.fromiter(codes, dtype=np.int32, count=len(values))

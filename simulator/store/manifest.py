@@ -68,4 +68,8 @@ def read_manifest(folder: Path, layout: Layout = LAYOUT) -> dict[str, Any]:
             f"{path} has schema {schema} and this version reads up to {layout.newest}; upgrade agent-sim to read this "
             "run"
         )
-    return {**layout.raised(MANIFEST, manifest, schema), "schema": schema}
+    raised = layout.raised(MANIFEST, manifest, schema)
+    for key in ("engine", "scenario"):
+        if not isinstance(raised.get(key) or {}, dict):
+            raise UsageError(f"{path} has `{key}` that is no object; restore it or run the scenario again")
+    return {**raised, "schema": schema}

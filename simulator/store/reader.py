@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import zlib
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +30,8 @@ BLOCK_BYTES = 256 << 10
 #: columns of records.jsonl, kept for the next reader
 COLUMNS = "records.npz"
 PAGE = "report.html"
+#: a counter or gauge that is larger, or below zero, was never scraped
+MOST = 1e18
 #: traffic kind -> the manifest's key for the plan of its open loop
 ARRIVALS = {"agent": "session_arrivals", "synthetic": "request_arrivals"}
 T = TypeVar("T")
@@ -189,15 +192,17 @@ class Run:
         file: IO[bytes]
         try:
             if path.exists() or not (packed := path.with_name(f"{name}.gz")).exists():
+                if path.exists() and not path.is_file():
+                    raise UsageError(f"{path} is no regular file; restore it or remove it")  # a pipe would never end
                 file = path.open("rb")
             else:
-                file = gzip.open(packed)  # noqa: SIM115 - a published run; closed below
+                path, file = packed, gzip.open(packed)  # noqa: SIM115 - a published run; closed below
         except FileNotFoundError:
             return
         except OSError as why:
             raise UsageError(f"{path} cannot be read: {why.strerror}; restore it or remove it") from why
         with file:
-            while lines := file.readlines(BLOCK_BYTES):
+            while lines := _some(file, path):
                 if not lines[-1].endswith(b"\n"):  # torn by a kill, even if it happens to parse
                     lines.pop()
                     self._harm(name, 1)
@@ -206,6 +211,14 @@ class Run:
                 if self._schema < self._layout.newest:
                     rows = [self._layout.raised(name, row, self._schema) for row in rows]
                 yield rows
+
+
+def _some(file: IO[bytes], path: Path) -> list[bytes]:
+    """The next lines, none at the end."""
+    try:
+        return file.readlines(BLOCK_BYTES)
+    except (OSError, EOFError, zlib.error) as why:
+        raise UsageError(f"{path} cannot be unpacked: {why}; restore it or remove it") from why
 
 
 def _unpacked(packed: Path) -> NDArray[np.uint16]:
@@ -220,7 +233,7 @@ def _unpacked(packed: Path) -> NDArray[np.uint16]:
 def _fits(value: Any, kind: str) -> bool:
     """Whether a JSON value can stand in a field of that annotation."""
     if kind.startswith("dict"):
-        return isinstance(value, dict) and all(isinstance(v, int | float) for v in value.values())
+        return isinstance(value, dict) and all(isinstance(v, int | float) and 0 <= v <= MOST for v in value.values())
     if kind.startswith("str"):
         return isinstance(value, str)
     if value is None:

@@ -132,6 +132,7 @@ def verdict_sentence(choice: Choice, figure: str) -> str:
     )  # fmt: skip
     head = f"Tuned on the synthetic test you would pick {theirs.rung}; your agents"
     price = f"{100 * choice.regret:.1f} % {worse}"
+    pairs = "one pair" if choice.low is None else "two pairs"
     match choice.verdict:
         case Verdict.WORSE:
             return f"{head} run {price} there than on {mine.rung}{span}."
@@ -142,9 +143,7 @@ def verdict_sentence(choice: Choice, figure: str) -> str:
                 f"{head} look {price} there than on {mine.rung}, but the client was the limit: no verdict may be drawn."
             )
         case Verdict.SUGGESTIVE:
-            return (
-                f"{head} seem to run {price} there than on {mine.rung} (one pair: this suggests, it decides nothing)."
-            )
+            return f"{head} seem to run {price} there than on {mine.rung} ({pairs}: this suggests, it decides nothing)."
         case _:
             return f"{head} look {price} there than on {mine.rung}{span}; these repeats do not decide it."
 

@@ -67,7 +67,8 @@ class _Places:
 
 def speed(params: EngineParams, shape: Shape, at_once: int) -> float | None:
     """Output tokens a second while at_once requests are open, after all have been answered once, over whole rounds (a
-    reply or more of every place): MOST times as many where the first do not tell the rate within CLOSE. None when the engine cannot take the longest prompt."""
+    reply or more of every place); MOST times as many where the first do not tell the rate within CLOSE. None when the
+    engine cannot take the longest prompt."""
     if longest(shape) + shape.output_tok > params.max_model_len:
         return None
     first = max(ROUNDS, math.ceil(max(REPLIES, 2 * turns(shape)) / at_once))

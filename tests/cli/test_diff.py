@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -294,3 +296,44 @@ def test_records_may_be_compressed(side: Side) -> None:
             (path / f"{name}.gz").write_bytes(gzip.compress((path / name).read_bytes()))
             (path / name).unlink()
     assert diff_main(Asked(joined(a), joined(b))) == 0
+
+
+def test_a_damaged_run_is_compared_with_nothing(side: Side, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = side("base", A[:3]), side("top", B[:3])
+    lines = (b[1] / "records.jsonl").read_bytes().splitlines(keepends=True)
+    lines[2] = b'{"torn": \n'
+    lines[3] = lines[3].replace(b'"output_tok":', b'"output_tok":-')
+    (b[1] / "records.jsonl").write_bytes(b"".join(lines))
+    assert diff_main(Asked(joined(a), joined(b))) == 4
+    assert "top-2 is damaged: 2 lines of its records cannot be read" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_engine_that_fails_is_not_equivalent(side: Side, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = side("base", A), side("top", A)
+    for path in b:
+        edit(path / "summary.json", lambda told: told["synthetic"]["requests"].update(failed=9))
+    asked = Asked(joined(a), joined(b), fail_on="worse")
+    assert diff_main(asked) == 4 and "synthetic requests failed" in " ".join(capsys.readouterr().out.split())
+    assert diff_main(replace(asked, allow=("failed",))) == 0
+
+
+def test_a_file_that_cannot_be_unpacked_is_named(side: Side) -> None:
+    a, b = side("base", A[:1]), side("top", B[:1])
+    packed = b[0] / "records.jsonl.gz"
+    whole = gzip.compress((b[0] / "records.jsonl").read_bytes())
+    (b[0] / "records.jsonl").unlink()
+    for content in (whole[: len(whole) // 2], b"no gzip at all\n"):
+        packed.write_bytes(content)
+        with pytest.raises(UsageError, match=r"records\.jsonl\.gz cannot be unpacked"):
+            diff_main(Asked(joined(a), joined(b)))
+    packed.unlink()
+    os.mkfifo(b[0] / "records.jsonl")
+    with pytest.raises(UsageError, match=r"records\.jsonl is no regular file"):
+        diff_main(Asked(joined(a), joined(b)))
+
+
+def test_a_manifest_of_another_shape_is_named(side: Side) -> None:
+    a, b = side("base", A[:1]), side("top", B[:1])
+    edit(b[0] / "manifest.json", lambda told: told.update(engine="x"))
+    with pytest.raises(UsageError, match=r"manifest\.json has `engine` that is no object"):
+        diff_main(Asked(joined(a), joined(b)))

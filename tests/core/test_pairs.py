@@ -46,9 +46,14 @@ def test_what_is_no_pair_is_refused(a: Sequence[float], b: Sequence[float]) -> N
 
 
 def test_equal_values_are_equal() -> None:
-    found = ratio_of_pairs([3.0, 4.0], [3.0, 4.0])
+    found = ratio_of_pairs([3.0, 4.0, 5.0], [3.0, 4.0, 5.0])
     assert (found.ratio, found.low, found.high, found.p, found.p_t, found.mde) == (1, 1, 1, 1, 1, 0)
     assert verdict(found, "lower", 0.05) is Verdict.EQUIVALENT
+
+
+def test_two_pairs_that_are_alike_decide_nothing() -> None:
+    found = ratio_of_pairs([100.0, 200.0], [103.0, 206.0])
+    assert found.low == pytest.approx(1.03) and verdict(found, "higher", 0.02) is Verdict.SUGGESTIVE
 
 
 @given(LOGS)

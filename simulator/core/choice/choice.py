@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator.core.choice.rank import Agreement, agreement
-from simulator.core.compare.pairs import PairedRatio, holm, ratio_of_pairs
+from simulator.core.compare.pairs import PairedRatio, ratio_of_pairs
+from simulator.core.compare.power import CONFIDENCE
 from simulator.core.compare.verdict import LATENCY_MARGIN, THROUGHPUT_MARGIN, Setting, Verdict, verdict
 
 AGENTS, SYNTHETIC = "agents", "synthetic"
@@ -142,22 +143,24 @@ def winner(rungs: Sequence[Rung], kind: str, figure: str) -> Winner | None:
 
 
 def _against(best: Rung, others: Sequence[Rung], kind: str, figure: str) -> list[Against]:
-    """Each of the others by its common pairs with the best one; p is Holm's, as several are asked about at once."""
+    """Each of the others by its common pairs with the best one. Which two rungs are compared is seen from the same
+    figures, so the intervals hold for all pairs of rungs at once (Bonferroni)."""
     found: list[tuple[Rung, PairedRatio, list[int]]] = []
     one = best.values(kind, figure)
+    rungs = len(others) + 1
+    confidence = 1 - (1 - CONFIDENCE) / max(1, rungs * (rungs - 1) // 2)
     for other in others:
         two = other.values(kind, figure)
         if pairs := sorted(one.keys() & two.keys()):
-            found.append((other, ratio_of_pairs([one[n] for n in pairs], [two[n] for n in pairs]), pairs))
+            found.append((other, ratio_of_pairs([one[n] for n in pairs], [two[n] for n in pairs], confidence), pairs))
     margin = THROUGHPUT_MARGIN if figure == OUTPUT else LATENCY_MARGIN
-    adjusted = holm([ratio.p_t for _, ratio, _ in found])
     return [
         Against(
             other.name,
             ratio,
-            verdict(ratio, FIGURES[figure], margin, Setting(client_limited=_limited(pairs, best, other)), p),
+            verdict(ratio, FIGURES[figure], margin, Setting(client_limited=_limited(pairs, best, other))),
         )
-        for (other, ratio, pairs), p in zip(found, adjusted, strict=True)
+        for other, ratio, pairs in found
     ]
 
 

@@ -8,14 +8,14 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from simulator.core.certify import LIMITED
+from simulator.core.certify import FAILED_SHARE, LIMITED
 from simulator.core.compare.delivered import TOLERANCE, Delivered, Match, match
 from simulator.core.compare.within import Within
 from simulator.core.run import KINDS
 from simulator.core.scenario import Scenario
 
 #: differences that a user may ask for
-ALLOWABLE = ("seed", "scenario", "model", "gpu", "kind", "client")
+ALLOWABLE = ("seed", "scenario", "model", "gpu", "kind", "client", "failed")
 NAMED = {"agent": "agents", "synthetic": "synthetic"}
 LIVE = "live"
 
@@ -24,7 +24,7 @@ LIVE = "live"
 class OneRun:
     """What a comparison needs of a run, its records already folded away. name: short, its own among all runs; path:
     where it is. ended: it came to an end, whatever ended it. delivered, within: by kind of traffic; `within` is
-    empty unless it was asked for."""
+    empty unless it was asked for. unreadable: lines of its records that are damaged."""
 
     name: str
     manifest: Mapping[str, Any]
@@ -33,6 +33,7 @@ class OneRun:
     delivered: Mapping[str, Delivered]
     within: Mapping[str, Within]
     path: str = ""
+    unreadable: int = 0
 
     @property
     def engine(self) -> Mapping[str, Any]:
@@ -59,8 +60,8 @@ class OneRun:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """aspect: one of ALLOWABLE, or "mode" (live and replay are never compared), "cut", "unfinished", "delivered",
-    "traffic". told: a clause. kind: the only traffic that it is about, "" for all."""
+    """aspect: one of ALLOWABLE, or "mode" (live and replay are never compared), "cut", "damaged", "unfinished",
+    "delivered", "traffic". told: a clause. kind: the only traffic that it is about, "" for all."""
 
     aspect: str
     told: str
@@ -101,6 +102,9 @@ def _cut(run: OneRun) -> Iterator[Reason]:
         yield Reason("cut", f"{run.name} was killed, or still goes on")
     elif run.manifest.get("stopped"):
         yield Reason("cut", f"{run.name} was cut short ({run.manifest['stopped']})")
+    if run.unreadable:
+        lines = f"{run.unreadable:,} lines of its records" if run.unreadable > 1 else "a line of its records"
+        yield Reason("damaged", f"{run.name} is damaged: {lines} cannot be read")
 
 
 def _work(a: OneRun, b: OneRun) -> Iterator[Reason]:
@@ -193,6 +197,12 @@ def _of_traffic(kind: str, pairs: Sequence[Couple]) -> Iterator[Reason]:
         if isinstance(requests, Mapping) and not requests.get("ok"):
             yield Reason("unfinished", f"no {NAMED[kind]} request of {run.name} was finished", kind)
     for a, b in pairs:
+        shares = [_failed(run.part(kind)) for run in (a, b)]
+        if abs(shares[0] - shares[1]) > FAILED_SHARE:
+            told = " and ".join(f"{100 * share:.1f} % of {run.name}" for share, run in zip(shares, (a, b), strict=True))
+            yield Reason(
+                "failed", f"of the {NAMED[kind]} requests failed {told}: what fails costs an engine nothing", kind
+            )
         found = matched(kind, a, b)
         if found is None:
             continue
@@ -205,6 +215,12 @@ def _of_traffic(kind: str, pairs: Sequence[Couple]) -> Iterator[Reason]:
                 f"{a.name} over {found.requests:,} matched {NAMED[kind]} requests (limit {100 * TOLERANCE:.0f} %)",
                 kind,
             )
+
+
+def _failed(part: Mapping[str, Any] | None) -> float:
+    requests = (part or {}).get("requests")
+    told = requests if isinstance(requests, Mapping) else {}
+    return float(told.get("failed") or 0) / float(told.get("sent") or 1)
 
 
 def matched(kind: str, a: OneRun, b: OneRun) -> Match | None:

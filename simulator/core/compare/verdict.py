@@ -11,6 +11,8 @@ from simulator.core.compare.power import pairs_to_equal, pairs_to_tell
 #: share by which a ratio may miss 1 and still be called equal
 THROUGHPUT_MARGIN, LATENCY_MARGIN = 0.02, 0.05
 LEVEL = 0.05
+#: fewer say nothing of their spread: two pairs may be alike by chance, and their interval then has no width
+LEAST_PAIRS = 3
 
 
 class Verdict(StrEnum):
@@ -42,7 +44,7 @@ def verdict(
         return Verdict.INCOMPARABLE
     if setting.client_limited:
         return Verdict.CLIENT_LIMITED
-    if found.low is None or found.high is None:
+    if found.low is None or found.high is None or found.n < LEAST_PAIRS:
         return Verdict.SUGGESTIVE
     if found.low > 1 - margin and found.high < 1 + margin:
         return Verdict.EQUIVALENT

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.core.certify import OK
+from simulator.core.certify import FAILED_SHARE, OK
 from simulator.core.compare.pairs import PairedRatio, ratio_of_pairs
 
 #: the figures of each kind of traffic: key in ladder.json, key in summary.json, quantile there
@@ -18,8 +18,6 @@ FIGURES = (
     ("tpot_p50_s", "tpot_s", "p50"),
     ("turn_p50_s", "turn_latency_s", "p50"),
 )
-#: a run in which more requests failed is not certified
-FAILED_SHARE = 0.01
 #: kind of traffic: its name in ladder.json and in summary.json
 TRAFFICS = {"agents": "agent", "synthetic": "synthetic"}
 

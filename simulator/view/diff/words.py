@@ -121,7 +121,13 @@ def _sure(found: Comparison, row: Row) -> str:
 
 def _more(row: Row) -> str:
     if row.word is Verdict.SUGGESTIVE:
-        return ", no verdict: how much runs differ from one another is not known"
+        few = row.found is not None and row.found.n > 1
+        why = (
+            "two pairs do not tell how much runs differ"
+            if few
+            else "how much runs differ from one another is not known"
+        )
+        return f", no verdict: {why}"
     if row.more is None or row.found is None:
         return ""
     if row.more.pairs is None:
