@@ -144,4 +144,6 @@ def book(wall: Wall, record: Request) -> None:
 def offered(tail: bytes) -> frozenset[str]:
     """Names of the tools in a body's tail."""
     fields = orjson.loads(b'{"messages":[' + tail + b"}")
-    return frozenset(tool["function"]["name"] for tool in fields.get("tools") or ())
+    # a recorded body may hold tools of other kinds, whose name stands elsewhere
+    functions = (tool.get("function") or tool for tool in fields.get("tools") or ())
+    return frozenset(each["name"] for each in functions if "name" in each)

@@ -17,7 +17,7 @@ import orjson
 
 from simulator.trace.asked import Asked
 from simulator.trace.draft import Draft, Figures
-from simulator.trace.messages import checked
+from simulator.trace.messages import checked, checked_body
 from simulator.trace.openai_reply import Answer, answer
 from simulator.trace.text import Bad
 from simulator.trace.when import iso, number
@@ -127,6 +127,7 @@ def request_of(data: Any) -> dict[str, Any]:
         raise Bad("there is no request with messages")
     for message in request["messages"]:
         checked(message)
+    checked_body(request)
     return request
 
 

@@ -100,6 +100,7 @@ class Draft:
         row |= {"keep": keep, "add": tuple(add), "reply": reply}
         row["calls"] = list(calls) or [Call(tool=name, id=ident) for ident, name in made_calls(reply)]
         if body is not None and body != (state.body or self.body):
+            self._weigh([body])
             row["body"] = state.body = body
         tools = (state.body or self.body or {}).get("tools")
         self._count(row, messages, reply, tools, figures)
@@ -157,6 +158,7 @@ class Draft:
         """Bad when what it holds is no session."""
         if self.empty:
             raise Bad("it holds no model call")
+        self._weigh([self.body or {}])
         self._guess_unstored()
         for what, n in self._mended.items():
             self.notes.append(f"{n} {what}")

@@ -46,6 +46,17 @@ def checked(message: Any) -> Message:
     return message
 
 
+def checked_body(body: Message | None) -> Message | None:
+    """The body itself when its tools have a form that can be sent and counted; else Bad."""
+    tools = (body or {}).get("tools")
+    if tools is not None and not isinstance(tools, list):
+        raise Bad("`tools` of a body is no list")
+    for tool in tools or ():
+        if not isinstance(tool, dict) or not isinstance(mapping(tool.get("function")).get("name", ""), str):
+            raise Bad("one of a body's tools is no object, or its function's name is no text")
+    return body
+
+
 def text_of(content: Any) -> str:
     """What a content says: a text, or the texts of its parts on lines of their own."""
     if isinstance(content, str):

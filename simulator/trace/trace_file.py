@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from simulator.errors import UsageError
 from simulator.trace.format import MODELS, VERSION, End, Header, Line, SessionLine, TurnLine
+from simulator.trace.messages import checked, checked_body
 from simulator.trace.text import MAX_ITEM_BYTES, Bad, json_lines, parsed
 
 AGAIN = "import it again from its source"
@@ -191,7 +192,11 @@ def _checked(model: type[BaseModel], data: dict[str, object], where: str) -> Lin
 
 def _whole(line: SessionLine, turns: list[TurnLine], where: str) -> TracedSession:
     """A session whose turns fit together: numbered, in order of time, every branch started once."""
-    at, next_turn, clock_s, held = f"{where}: session {line.session!r}", {}, {}, {}
+    at = f"{where}: session {line.session!r}"
+    try:
+        checked_body(line.body)
+    except Bad as why:
+        raise UsageError(f"{at}: {why}") from None
     next_turn = dict[int, int]()
     clock_s, held = dict[int, float](), dict[int, int]()
     started: list[int] = []
@@ -203,6 +208,7 @@ def _whole(line: SessionLine, turns: list[TurnLine], where: str) -> TracedSessio
         if turn.t_s is not None and turn.t_s < clock_s.get(n, 0.0):
             raise UsageError(f"{at}: turn {turn.turn} of branch {n} was sent before the one that it follows")
         clock_s[n] = clock_s.get(n, 0.0) if turn.t_s is None else turn.t_s
+        _sendable(turn, f"{at}: turn {turn.turn} of branch {n}")
         new = turn.add if turn.add is not None else turn.add_blocks
         kept = turn.keep if turn.add is not None else turn.keep_blocks
         if new is not None:
@@ -218,3 +224,13 @@ def _whole(line: SessionLine, turns: list[TurnLine], where: str) -> TracedSessio
     if sorted(started) != branches:
         raise UsageError(f"{at}: each branch is started by one turn; started are {sorted(started)} of {branches}")
     return TracedSession(line, tuple(turns))
+
+
+def _sendable(turn: TurnLine, at: str) -> None:
+    """UsageError for messages and bodies that no client sends."""
+    try:
+        for message in (*(turn.add or ()), *([turn.reply] if turn.reply is not None else ())):
+            checked(message)
+        checked_body(turn.body)
+    except Bad as why:
+        raise UsageError(f"{at}: {why}") from None

@@ -13,11 +13,15 @@ import pytest
 import test_import_others as others
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_import_agents import imported
+from test_import_agents import CASTING, imported
 
+from simulator.core.traffic.fold import fold
 from simulator.errors import UsageError
 from simulator.trace.importing import run
+from simulator.trace.replay import plan
 from simulator.trace.text import MAX_ITEM_BYTES, Bad, members, parsed
+from simulator.trace.trace_file import sessions
+from simulator.trace.traffic import read_traffic
 
 WEIRD: tuple[Any, ...] = (
     None, -1, 1e308, 10**30, True, "", "x" * 50, [], {}, [[]], {"a": {"b": [1]}}, "2026-99-99", 3.5, [None], [1, "a"],
@@ -201,3 +205,48 @@ def test_a_format_that_is_nearly_one_is_suggested(tmp_path: Path) -> None:
         run([tmp_path / "nowhere"], tmp_path / "t.jsonl", "", "test")
     with pytest.raises(UsageError, match="give a file in a folder that exists"):
         run([tmp_path], tmp_path / "no" / "t.jsonl", "", "test")
+
+
+def test_bodies_that_cannot_be_sent_are_told_on_import_and_on_reading(tmp_path: Path) -> None:
+    deep: Any = 1
+    for _ in range(300):
+        deep = [deep]
+    lines = [made.log_line(float(n), made.chat("s", f"u{n}")) for n in range(3)]
+    lines[0]["request"]["metadata"] = deep
+    lines[1]["request"]["tools"] = ["read"]
+    result, found = imported(made.rows(tmp_path / "in" / "log.jsonl", lines), to=tmp_path)
+    assert len(found) == 1 and sorted(left.why.split()[-1] for left in result.left) == ["levels", "text"]
+    trace = tmp_path / "trace.jsonl"
+    for good, bad in (('"role":"user"', '"role":"nobody"'), ('"stream":true', '"tools":"all"')):
+        (tmp_path / "bad.jsonl").write_text(trace.read_text().replace(good, bad))
+        with pytest.raises(UsageError, match=r"bad.jsonl.*(role|tools)"):
+            list(sessions(tmp_path / "bad.jsonl"))
+
+
+def test_a_file_whose_name_is_no_text(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    with open(bytes(folder) + b"/\xff.jsonl", "w") as file:
+        file.write(json.dumps(made.log_line(1.0, made.chat("s", "u"))) + "\n")
+    result, _ = imported(folder, to=tmp_path)
+    assert result.exit_code == 2 and len(result.left) == 1
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 1 << 30))
+def test_a_damaged_trace_is_told_and_nothing_else(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    """Whatever reading lets through can be planned and described."""
+    rng, folder = random.Random(seed), tmp_path_factory.mktemp("trace")
+    made.rows(folder / "in" / "cc1.jsonl", made.claude_session())
+    made.rows(
+        folder / "in" / "m.jsonl", [{"timestamp": 0, "input_length": 700, "output_length": 5, "hash_ids": [1, 2]}]
+    )
+    run([folder / "in"], folder / "t.jsonl", "", "test")
+    lines = [json.loads(line) for line in (folder / "t.jsonl").read_text().splitlines()]
+    made.rows(folder / "t.jsonl", damaged(lines, rng))
+    try:
+        for session in sessions(folder / "t.jsonl"):
+            plan(session, CASTING)
+        fold(read_traffic(folder / "t.jsonl"))
+    except UsageError as error:
+        assert "t.jsonl" in str(error)
