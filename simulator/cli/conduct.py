@@ -82,7 +82,8 @@ class Ending:
 
 class Conductor:
     """One use, made inside the event loop. keep: workspaces stay, below the run folder. procs: client processes that
-    share the traffic; one is this process itself. sandboxed: the sessions' commands run in the sandbox."""
+    share the traffic; one is this process itself. sandboxed: the sessions' commands run in the sandbox. lives: whether
+    an engine of ours has not ended."""
 
     def __init__(
         self,
@@ -94,9 +95,10 @@ class Conductor:
         keep: bool,
         procs: int = 1,
         sandboxed: bool = False,
+        lives: Callable[[], bool] = lambda: True,
     ) -> None:
         self._scenario, self._target, self._writer = scenario, target, writer
-        self._planning = planning
+        self._planning, self._lives = planning, lives
         self.ending = Ending()
         self._clock = RunClock()
         plans = planning.folder.path if planning is not None else None
@@ -109,7 +111,7 @@ class Conductor:
         crew, target = self._crew, self._target
         endpoint = Endpoint(target.base_url, target.api_key or "none", self._clock.now, timeout_s=target.timeout_s)
         try:
-            async with self._watched(endpoint):
+            async with self._watched(endpoint) as watch:
                 try:
                     await crew.start()
                     await crew.warm_up()
@@ -120,6 +122,8 @@ class Conductor:
                         await self._synthetic(endpoint, reset=self._scenario.synthetic.reset_caches)
                 finally:
                     await crew.close()
+                if self.ending.stopped != "interrupted" and self._fault is None and await watch.lost():
+                    self.ending.stopped = ENGINE_GONE
         finally:
             await endpoint.close()
         if self._fault is not None:
@@ -128,16 +132,16 @@ class Conductor:
         return self.ending
 
     @asynccontextmanager
-    async def _watched(self, endpoint: Endpoint) -> AsyncIterator[None]:
+    async def _watched(self, endpoint: Endpoint) -> AsyncIterator[EngineWatch]:
         """The engine is watched for as long as the run goes on; signals are ours meanwhile."""
         loop = asyncio.get_running_loop()
         for name in SIGNALS:
             loop.add_signal_handler(name, self._on_signal)
-        watch = EngineWatch(endpoint, self._target, self._writer, self._clock.now)
+        watch = EngineWatch(endpoint, self._target, self._writer, self._clock.now, self._lives)
         task = asyncio.create_task(watch.run(self._engine_gone))
         task.add_done_callback(self._on_ended)
         try:
-            yield
+            yield watch
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)

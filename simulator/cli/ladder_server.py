@@ -11,11 +11,11 @@ import signal
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulator.cli.arrivals import with_traces
+from simulator.cli.closing import closing
 from simulator.cli.conduct import CLIENT_LOST, ENGINE_GONE, SIGNALS, Conductor, Ending
 from simulator.cli.ladder_job import BEGUN, FAULT, LATE, OVER, PHASE, READY, LifeJob, RunJob
 from simulator.cli.live import sandboxed
@@ -166,8 +166,9 @@ class Life:
         gc.unfreeze()  # what the last run kept from the collector
         try:
             conductor = Conductor(
-                scenario, opened.target, planning, writer, keep=False, procs=procs.count, sandboxed=sandboxed(scenario)
-            )
+                scenario, opened.target, planning, writer, keep=False, procs=procs.count,
+                sandboxed=sandboxed(scenario), lives=opened.lives,
+            )  # fmt: skip
             ending = await conductor.run()
         except ClientLost:
             _finish(writer, {"stopped": CLIENT_LOST})
@@ -177,14 +178,14 @@ class Life:
         except BaseException:
             _finish(writer, {"stopped": "failed"})
             raise
-        changed = [] if ending.stopped == ENGINE_GONE else await opened.changed()
-        writer.finish({**asdict(ending), **({ENGINE_CHANGED: changed} if changed else {})})
+        told = await closing(ending, opened)
+        writer.finish(told)
         write_report(folder, show=False)
-        return self._fault(ending, changed, opened)
+        return self._fault(ending, told.get(ENGINE_CHANGED) or [], opened)
 
     def _fault(self, ending: Ending, changed: list[str], opened: Opened) -> str:
         if ending.stopped == ENGINE_GONE:
-            return f"the engine stopped taking connections{opened.death()}"
+            return opened.gone()
         if ending.stopped == "interrupted":
             return "interrupted"
         if changed:

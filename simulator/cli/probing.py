@@ -7,13 +7,14 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from rich.console import Console
 
+from simulator.cli.closing import closing
 from simulator.cli.conduct import Conductor
 from simulator.cli.live import sandboxed
 from simulator.cli.procs import choose
@@ -21,7 +22,7 @@ from simulator.cli.report import write_report
 from simulator.cli.run import Options, planned, run_manifest
 from simulator.cli.same_engine import differences, named, provable
 from simulator.cli.screen import PlanningScreen
-from simulator.cli.target import Target
+from simulator.cli.target import Opened
 from simulator.core.arrival import session_times
 from simulator.core.scenario import Scenario, scenario_hash
 from simulator.errors import UsageError
@@ -89,10 +90,11 @@ class Prober:
     """say: told what goes on, one phrase. console: what lasts, line by line."""
 
     def __init__(
-        self, loads: Loads, target: Target, options: Options, text: str, out: Path, say: Callable[[str], None],
+        self, loads: Loads, opened: Opened, options: Options, text: str, out: Path, say: Callable[[str], None],
         console: Console,
     ) -> None:  # fmt: skip
-        self._loads, self._target, self._options, self._text = loads, target, options, text
+        self._loads, self._opened, self._options, self._text = loads, opened, options, text
+        self._target = target = opened.target
         self._folder, self._say, self._console = out / PROBES, say, console
         self._own_engine = bool(OWN_MARKS & target.identity.keys()) or bool(target.identity.get("virtual"))
         engine = run_manifest(options, loads.base, text, target)["engine"]
@@ -167,10 +169,11 @@ class Prober:
         writer = RunFolder.create(path, {**self._manifest(point), "client": client})
         try:
             conductor = Conductor(
-                scenario, self._target, planning, writer, keep=False, procs=procs.count, sandboxed=sandboxed(scenario)
-            )
+                scenario, self._target, planning, writer, keep=False, procs=procs.count,
+                sandboxed=sandboxed(scenario), lives=self._opened.lives,
+            )  # fmt: skip
             ending = await conductor.run()
-            writer.finish(asdict(ending))
+            writer.finish(await closing(ending, self._opened))
         finally:
             writer.finish({"stopped": "failed"})
         return ending.stopped

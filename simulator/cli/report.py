@@ -23,6 +23,8 @@ from simulator.view.report_md import report
 
 #: of a manifest: what of the engine's identity was another at the end
 ENGINE_CHANGED = "engine_changed"
+#: of a manifest: how the engine that was started for the run ended by itself
+ENGINE_DEATH = "engine_death"
 NO_CLIENT = "virtual: no client"
 STOPPED = {
     "interrupted": "the run was interrupted before its end",
@@ -167,6 +169,8 @@ def _cut_short(manifest: Mapping[str, Any], *, ended: bool) -> dict[str, str] | 
     what = STOPPED.get(str(manifest.get("stopped") or "")) if ended else "the run was killed, or still goes on"
     if what is None:
         return None
+    if death := manifest.get(ENGINE_DEATH):
+        what = f"{what}: the engine {death}"
     return {
         "code": "cut_short",
         "what": what,

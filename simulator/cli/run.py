@@ -10,13 +10,14 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import uvloop
 
 from simulator.cli.arrivals import with_traces
+from simulator.cli.closing import closing
 from simulator.cli.conduct import CLIENT_LOST, ENGINE_GONE, SIGNALS, Conductor, Ending
 from simulator.cli.describe import host, versions
 from simulator.cli.live import replay_only, sandboxed
@@ -118,8 +119,7 @@ async def _run(options: Options, scenario: Scenario, text: str, out: Path, procs
     write_report(out, show=True)
     print(f"report: {out / 'report.md'}; with charts: sim report {shlex.quote(str(out))} --html")
     if ending.stopped == ENGINE_GONE or opened.death():
-        gone = f"{mask_url(opened.target.base_url)} stopped taking connections{opened.death()}"
-        raise EngineError(f"{gone}; {out} holds what came before")
+        raise EngineError(f"{opened.gone()}; {out} holds what came before")
     if changed := RunFolder.open(out).manifest.get(ENGINE_CHANGED):
         raise EngineError(f"the engine is not the one that was started ({named(changed)}); {out} is marked so")
     return ending.exit_code
@@ -138,13 +138,13 @@ async def _measure(
             client = {"processes": procs.count, "why": procs.why}
             writer = RunFolder.create(out, {**run_manifest(options, scenario, text, target), "client": client})
             conductor = Conductor(
-                scenario, target, planning, writer, keep=options.keep, procs=procs.count, sandboxed=inside
-            )
+                scenario, target, planning, writer, keep=options.keep, procs=procs.count, sandboxed=inside,
+                lives=opened.lives,
+            )  # fmt: skip
             try:
                 async with Screen(out, plain=options.plain, stopping=lambda: bool(conductor.ending.stopped)):
                     ending = await conductor.run()
-                    changed = await opened.changed()
-                    writer.finish({**asdict(ending), **({ENGINE_CHANGED: changed} if changed else {})})
+                    writer.finish(await closing(ending, opened))
             except BaseException as error:
                 with suppress(SimError, OSError):  # what comes first is what is told
                     writer.finish({"stopped": CLIENT_LOST if isinstance(error, ClientLost) else "failed"})

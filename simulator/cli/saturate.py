@@ -16,7 +16,7 @@ from simulator.cli.arrivals import with_traces
 from simulator.cli.conduct import ENGINE_GONE
 from simulator.cli.probing import PROBES, Loads, Prober, loads
 from simulator.cli.run import Options, fresh_folder, read_scenario, with_options
-from simulator.cli.target import Opened, Target, mask_url, open_target
+from simulator.cli.target import Opened, Target, open_target
 from simulator.cli.tracing import drawn_only
 from simulator.core.arrival import MAX_SESSIONS
 from simulator.core.objective import Objective, from_block, parse_slo
@@ -126,7 +126,7 @@ async def _search(
     async with _target(options, asked.base, out) as opened:
         target = opened.target
         with console.status("") as status:
-            prober = _prober(options)(asked, target, options, text, out, lambda what: status.update(what), console)
+            prober = _prober(options)(asked, opened, options, text, out, lambda what: status.update(what), console)
             found, fault = await _probe_all(prober, _blank(asked, target, objectives), span, console)
     write_json(out / ANSWER, as_json(found))
     write_whole(out / "saturate.md", markdown(found).encode())
@@ -134,8 +134,7 @@ async def _search(
     if fault is not None:
         raise fault
     if found.stopped == ENGINE_GONE:
-        gone = f"{mask_url(target.base_url)} stopped taking connections{opened.death()}"
-        raise EngineError(f"{gone}; {out} holds what came before")
+        raise EngineError(f"{opened.gone()}; {out} holds what came before")
     if found.verdict is None:
         return 130
     return {BELOW: 1, CLIENT_LIMIT: 4}.get(found.verdict.kind, 0)

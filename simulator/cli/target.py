@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -20,7 +20,7 @@ from simulator.engine.launch import OracleFiles, start_embedded
 from simulator.engine.scrape import identify
 from simulator.engine.serving.config import load_config
 from simulator.engine.serving.identity import TOLD, differences
-from simulator.engine.serving.life import Engine, started
+from simulator.engine.serving.life import started
 from simulator.engine.vocabulary import FIRST_ID, LAST_ID, last_id
 from simulator.errors import EngineError, UsageError
 from simulator.store.manifest import ENGINE_LOG, ORACLE_LOG, SOLUTIONS
@@ -48,19 +48,33 @@ class Target:
         return self.base_url.rsplit("/v", 1)[0]
 
 
+class Own(Protocol):
+    """An engine that was started for a run. death: how it ended by itself, "" when it did not. changed: what of its
+    identity is not as it was at the start, a clause each."""
+
+    @property
+    def alive(self) -> bool: ...
+    def death(self) -> str: ...
+    async def changed(self) -> list[str]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """engine: the one that was started for it by a configuration, None when another serves."""
+    """engine: the one that was started for it, None when another serves."""
 
     target: Target
-    engine: Engine | None = None
+    engine: Own | None = None
+
+    def lives(self) -> bool:
+        """False once an engine of ours has ended; of others nothing is known here."""
+        return self.engine is None or self.engine.alive
 
     async def changed(self) -> list[str]:
         """What of the server's identity is not as it was at the start, a clause each."""
         if self.engine is not None:
             return await self.engine.changed()
         if not TOLD & self.target.identity.keys():
-            return []  # an embedded engine, which lives and dies with this process
+            return []  # virtual time, or a server that tells nothing
         key = self.target.api_key
         try:
             async with _session(key) as session:
@@ -69,9 +83,13 @@ class Opened:
             return []  # it answered as long as it was asked
 
     def death(self) -> str:
-        """How an engine of ours ended by itself, a clause; "" when it did not."""
-        told = self.engine.death() if self.engine is not None else ""
-        return f"; the engine {told}" if told else ""
+        """How an engine of ours ended by itself and why, a clause that begins with its verb; "" when it did not."""
+        return self.engine.death() if self.engine is not None else ""
+
+    def gone(self) -> str:
+        """That the engine is there no more, a sentence with the cause where it is known."""
+        death = self.death()
+        return f"{mask_url(self.target.base_url)} stopped taking connections{f'; the engine {death}' if death else ''}"
 
 
 @asynccontextmanager
@@ -98,7 +116,7 @@ async def open_target(
         try:
             told = embedded.identity()
             target = Target(embedded.base_url, embedded.model, "", "emulated", told, scenario.request_timeout_s)
-            yield Opened(_with_oracle(target, oracle))
+            yield Opened(_with_oracle(target, oracle), embedded)
         finally:
             await embedded.stop()
         return

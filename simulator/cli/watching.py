@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+import aiohttp
+
 from simulator.cli.target import Target
 from simulator.core.record import EngineSample
 from simulator.drive.endpoint import Endpoint
@@ -16,21 +18,57 @@ from simulator.store.folder import RunWriter
 SCRAPE_S, LIMIT_S = 1.0, 5.0
 #: refused connections in a row, a second apart
 GONE_AFTER = 5
+#: between two looks at whether an engine's process lives
+LOOK_S = 0.1
 
 
 class EngineWatch:
-    def __init__(self, endpoint: Endpoint, target: Target, writer: RunWriter, now: Callable[[], float]) -> None:
-        self._endpoint, self._target, self._writer, self._now = endpoint, target, writer, now
+    """lives: whether an engine of ours has not ended; True for one of somebody else."""
+
+    def __init__(
+        self, endpoint: Endpoint, target: Target, writer: RunWriter, now: Callable[[], float],
+        lives: Callable[[], bool] = lambda: True,
+    ) -> None:  # fmt: skip
+        self._endpoint, self._target, self._writer, self._now, self._lives = endpoint, target, writer, now, lives
 
     async def run(self, gone: Callable[[], None]) -> None:
-        """For ever; calls `gone` when the engine takes no connections any more."""
-        refused = 0
+        """For ever; calls `gone` once the engine's process has ended, or it takes no connections any more."""
+        refused, told = 0, False
         while True:
-            started = self._now()
+            due = self._now() + SCRAPE_S
             refused = 0 if await self.sample() or await self._listening() else refused + 1
-            if refused == GONE_AFTER:
-                gone()
-            await asyncio.sleep(max(0.1, started + SCRAPE_S - self._now()))
+            while True:
+                if not told and (refused >= GONE_AFTER or not self._lives()):
+                    told = True
+                    gone()
+                await asyncio.sleep(LOOK_S)
+                if self._now() >= due:
+                    break
+
+    async def lost(self, pause_s: float = SCRAPE_S) -> bool:
+        """After the last reply: whether the engine is gone. What is sent to one that has died fails at once, so that a
+        run may be over before `run` has noticed. Takes seconds only when something is wrong."""
+        refused = False
+        for _ in range(GONE_AFTER):
+            if not self._lives():
+                return True
+            if await self._well():
+                return False
+            refused = not await self._listening()
+            await asyncio.sleep(pause_s)
+        return refused or not self._lives()
+
+    async def _well(self) -> bool:
+        """False when /health cannot be asked, or says 5xx as vLLM does whose engine core has died. A server without
+        it, or one too busy to answer, is there."""
+        limit = aiohttp.ClientTimeout(total=LIMIT_S)
+        try:
+            async with self._endpoint.session.get(f"{self._target.root}/health", timeout=limit) as answer:
+                return answer.status < 500
+        except TimeoutError:
+            return True
+        except (aiohttp.ClientError, OSError):
+            return False
 
     async def sample(self) -> bool:
         """One line for engine.jsonl; True when /metrics answered."""

@@ -121,6 +121,7 @@ def _engine(said: Mapping[str, Any]) -> Engine:
 def _note(manifest: Mapping[str, Any], summary: Mapping[str, Any] | None) -> str:
     stopped = _text(manifest.get("stopped"))
     notes = ["killed, or still going on"] if "ended" not in manifest else [f"stopped: {stopped}"] if stopped else []
+    notes += ["another engine at its end"] if manifest.get("engine_changed") else []
     if manifest.get("mode") == "live":
         notes.insert(0, "live")
     if summary is None:

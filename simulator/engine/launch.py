@@ -19,6 +19,7 @@ import orjson
 from simulator.engine.embedded.config import DEFAULT_PARAMS, load_params
 from simulator.engine.embedded.faults import load_faults
 from simulator.engine.scrape import identify
+from simulator.engine.serving.causes import ended
 from simulator.errors import EngineError
 
 START_LIMIT_S = 30.0
@@ -52,6 +53,7 @@ class Engine:
     seed: int
     faults: Path | None
     _process: asyncio.subprocess.Process = field(repr=False)
+    _asked: bool = field(default=False, repr=False)
 
     @property
     def metrics_url(self) -> str:
@@ -60,6 +62,14 @@ class Engine:
     @property
     def alive(self) -> bool:
         return self._process.returncode is None
+
+    def death(self) -> str:
+        """How it ended by itself; "" while it runs, and when it was stopped by us."""
+        return "" if self.alive or self._asked else f"{ended(self._process.returncode)}; {_tail(self.log_path)}"
+
+    async def changed(self) -> list[str]:
+        """It lives and dies with this process, so there is nothing to ask it."""
+        return [] if self.alive else [f"the engine {self.death()}"]
 
     def identity(self) -> dict[str, Any]:
         """What a manifest says about it; `await identify(session, base_url)` adds what the engine itself says."""
@@ -74,6 +84,7 @@ class Engine:
 
     async def stop(self, limit_s: float = STOP_LIMIT_S) -> None:
         """SIGTERM, then SIGKILL after limit_s; returns when the process has ended."""
+        self._asked = self.alive
         await _end(self._process, limit_s)
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from simulator.cli.probing import Prober, loads
 from simulator.cli.run import Options, run_manifest
 from simulator.cli.same_engine import differences, named
-from simulator.cli.target import Target
+from simulator.cli.target import Opened, Target
 from simulator.core.scenario_file import parse
 from simulator.engine.embedded.config import load_params
 from simulator.errors import UsageError
@@ -35,7 +35,7 @@ def prober(out: Path, identity: dict[str, Any], label: str = "", url: str = "htt
     options = Options(Path("few.yaml"), None, None, None, out, None, label, True, False, ())
     target = Target(url, "m", "", "real" if "version" in identity else "emulated", identity, 300.0)
     asked = loads(parse(TEXT, "f"), rate=False, window_s=None)
-    return Prober(asked, target, options, TEXT, out, lambda _what: None, Console())
+    return Prober(asked, Opened(target), options, TEXT, out, lambda _what: None, Console())
 
 
 def probe(out: Path, identity: dict[str, Any], label: str = "", url: str = "http://127.0.0.1:8000/v1") -> None:

@@ -96,6 +96,8 @@ def test_a_key_that_the_older_run_does_not_know_is_as_it_always_was() -> None:
     [
         ({"ended": False}, "cut", "b-1 was killed"),
         ({"stopped": "interrupted"}, "cut", "b-1 was cut short (interrupted)"),
+        ({"stopped": "engine gone"}, "cut", "b-1 was cut short (engine gone)"),
+        ({"engine_changed": ["pid 1 then, 2 now"]}, "cut", "b-1 met another engine at its end than at its start"),
         ({"agent": {"requests": {"sent": 4, "ok": 0, "failed": 4}}}, "unfinished", "no agents request of b-1"),
         ({"delivered": {"agent": work(tok=102)}}, "delivered", "+2.0 % output tokens"),
         ({"delivered": {"agent": work(0)}}, "", ""),

@@ -56,6 +56,7 @@ def test_engines(engine: Any, told: str) -> None:
     [
         ({}, None, "killed, or still going on; not folded, see `sim report`"),
         ({"ended": 1, "stopped": "interrupted"}, SUMMARY, "stopped: interrupted"),
+        ({"ended": 1, "stopped": "", "engine_changed": ["pid"]}, SUMMARY, "another engine at its end"),
         ({"ended": 1}, {"agent": None, "synthetic": None}, "no request was recorded"),
     ],
 )

@@ -4,12 +4,12 @@ killed, Ctrl-C while it starts."""
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from sim import Sim, none_left, wait_for
 
@@ -58,21 +58,33 @@ def test_a_run_starts_its_engine_and_its_manifest_says_which(sim: Sim) -> None:
     assert "EMULATED" in said and (sim.folder / "r/engine.log").exists() and none_left(str(sim.folder))
 
 
-def test_an_engine_that_dies_in_the_middle_leaves_what_came_before(sim: Sim) -> None:
-    endless = SYNTHETIC.replace("requests: 12", "requests: 3000")
-    (sim.folder / "only.yaml").write_text(endless)
-    process = sim.start("run", "only.yaml", "--plain", "--engine", "top.yaml", "--out", "r")
+@pytest.mark.parametrize(
+    ("who", "engine", "death"),
+    [
+        ("engine", ["--engine", "top.yaml"], "was ended by SIGKILL: "),
+        ("engine", [], "was ended by SIGKILL; "),
+        ("guard", ["--engine", "top.yaml"], "was stopped because its guard (process "),
+    ],
+)
+def test_an_engine_that_dies_leaves_what_came_before_and_no_whole_run(
+    sim: Sim, who: str, engine: list[str], death: str
+) -> None:
+    """Few requests are left then, which fail in milliseconds: the run is over at once."""
+    (sim.folder / "only.yaml").write_text(SYNTHETIC.replace("requests: 12", "requests: 300"))
+    process = sim.start("run", "only.yaml", "--plain", *engine, "--out", "r")
     wait_for(sim.folder / "r/records.jsonl", 5)
-    os.kill(json.loads((sim.folder / "r/manifest.json").read_text())["engine"]["pid"], signal.SIGKILL)
+    pid = json.loads((sim.folder / "r/manifest.json").read_text())["engine"]["pid"]
+    killed = psutil.Process(pid) if who == "engine" else psutil.Process(pid).parent()
+    assert killed is not None
+    killed.kill()
     said, _ = process.communicate(timeout=60)
-    assert process.returncode == 3
+    assert process.returncode == 3, said
     last = said.strip().splitlines()[-1]
-    assert (
-        last.startswith("sim: http://127.0.0.1:")
-        and "stopped taking connections; the engine was ended by SIGKILL" in last
-    )
-    assert last.endswith("r holds what came before") and (sim.folder / "r/report.md").exists()
-    assert none_left(str(sim.folder))
+    assert last.startswith("sim: http://127.0.0.1:") and f"stopped taking connections; the engine {death}" in last
+    assert last.endswith("r holds what came before") and none_left(str(sim.folder))
+    manifest = json.loads((sim.folder / "r/manifest.json").read_text())
+    assert manifest["stopped"] == "engine gone" and manifest["engine_death"].startswith(death)
+    assert f"before the run's end: the engine {death}" in (sim.folder / "r/report.md").read_text()
 
 
 def test_a_start_that_fails_is_one_sentence_and_its_log_stays(sim: Sim) -> None:
@@ -98,6 +110,20 @@ def test_bad_input_starts_nothing(sim: Sim, arguments: list[str], words: str) ->
     code, said = sim.run(*arguments)
     assert code == 2 and words in said.strip().splitlines()[-1] and "Traceback" not in said, said
     assert not (sim.folder / "reports").exists() or not any((sim.folder / "reports/runs").iterdir())
+
+
+def test_serve_ends_with_its_engine_when_the_guard_is_killed(sim: Sim) -> None:
+    process = sim.start("serve", "fake.yaml")
+    assert process.stdout is not None
+    while "Ctrl-C" not in (line := process.stdout.readline()):
+        assert line
+    (guard,) = psutil.Process(process.pid).children()
+    guard.kill()
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 3 and none_left(str(sim.folder))
+    last = said.strip().splitlines()[-1]
+    assert last.startswith("sim: fake: the engine was stopped because its guard (process "), said
+    assert "memory" not in last
 
 
 def test_serve_runs_until_ctrl_c(sim: Sim) -> None:

@@ -102,6 +102,8 @@ def _cut(run: OneRun) -> Iterator[Reason]:
         yield Reason("cut", f"{run.name} was killed, or still goes on")
     elif run.manifest.get("stopped"):
         yield Reason("cut", f"{run.name} was cut short ({run.manifest['stopped']})")
+    elif run.manifest.get("engine_changed"):
+        yield Reason("cut", f"{run.name} met another engine at its end than at its start")
     if run.unreadable:
         lines = f"{run.unreadable:,} lines of its records" if run.unreadable > 1 else "a line of its records"
         yield Reason("damaged", f"{run.name} is damaged: {lines} cannot be read")

@@ -6,9 +6,6 @@ import re
 import signal
 from collections.abc import Sequence
 
-#: lines of a log that are looked at, and that are shown
-LOOKED_AT, SHOWN = 400, 12
-
 #: (what the log says, cause and cure); the first that is found, the most telling first. {1}: of the pattern's groups
 CAUSES: tuple[tuple[str, str], ...] = (
     (
@@ -93,9 +90,13 @@ _FOUND = tuple((re.compile(pattern), told) for pattern, told in CAUSES)
 #: the last error that Python names, where nothing above is found
 _ERROR = re.compile(r"(?:^|[\s:])((?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Refused)): (.{3,300})")
 _VAGUE = ("Engine core initialization failed", "EngineCore encountered", "EngineDeadError", "failed to start")
+#: the API server's word for it; what the core itself says, where it can, is the cause
+_CORE_DIED = re.compile(r"\bEngineDeadError\b|[Ee]ngine ?[Cc]ore\b[^\n]{0,60}\b(?:died|exited) unexpectedly")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 #: lines that warn of what might happen, or repeat the arguments
 _NO_FAULT = re.compile(r"^(?:INFO|DEBUG|WARNING) ")
+#: when and where a line was written: the traceback of a dead engine comes once for each request
+_WHEN = re.compile(r"^[A-Z]+ \d\d-\d\d \d\d:\d\d:\d\d \[[^\]]{1,80}\] ?")
 _PREFIX = re.compile(r"^\((?:APIServer|EngineCore|Worker|ApiServer)\w*(?: pid=\d+)?\)\s*")
 
 
@@ -107,7 +108,8 @@ def clean(lines: Sequence[str]) -> list[str]:
 def cause(lines: Sequence[str], returncode: int | None) -> str:
     """A clause that names the cause and the cure, "" when none is known. returncode: below 0 a signal; None: it runs
     still."""
-    text = "\n".join(line for line in clean(lines[-LOOKED_AT:]) if not _NO_FAULT.match(line))
+    said = clean(lines)
+    text = "\n".join(dict.fromkeys(_WHEN.sub("", line) for line in said if not _NO_FAULT.match(line)))
     for pattern, told in _FOUND:
         if found := pattern.search(text):
             groups = (found[0], *(part or "" for part in found.groups()))
@@ -117,7 +119,10 @@ def cause(lines: Sequence[str], returncode: int | None) -> str:
     if returncode in (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGILL, -signal.SIGBUS):
         return f"it crashed ({signal.Signals(-returncode).name}); a kernel or library does not suit this machine"
     errors = [found for found in _ERROR.findall(text) if not any(word in found[1] for word in _VAGUE)]
-    return f"{errors[-1][0].rpartition('.')[2]}: {errors[-1][1].strip()}" if errors else ""
+    last = f"{errors[-1][0].rpartition('.')[2]}: {errors[-1][1].strip()}" if errors else ""
+    if any(_CORE_DIED.search(line) for line in said):
+        return f"its engine core died (EngineDeadError), {last or 'killed or crashed without a word: see `dmesg`'}"
+    return last
 
 
 def ended(returncode: int | None) -> str:
@@ -130,6 +135,15 @@ def ended(returncode: int | None) -> str:
         except ValueError:
             return f"was ended by signal {-returncode}"
     return f"ended with exit code {returncode}"
+
+
+def without_guard(pid: int, returncode: int) -> str:
+    """How an engine ended whose guard had died, for people."""
+    how = ended(returncode)
+    return (
+        f"was stopped because its guard (process {pid}) {how}, without which nothing ends it when sim goes; start it "
+        "again, and leave guard.py alone"
+    )
 
 
 def tail(lines: Sequence[str], n: int = 3) -> str:

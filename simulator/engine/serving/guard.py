@@ -2,7 +2,8 @@
 
 Between a server and the client that started it, so that a client that is killed leaves no server behind: when standard
 input closes, the server is told to go, and its group is killed when it does not. What a dead server's main process
-leaves behind (an engine's workers) is killed as well. Speaks JSON lines on standard output: {"pid"}, then, once nothing
+leaves behind (an engine's workers) is killed as well. Should this process itself be killed, the kernel tells the server
+to go, and the client ends what does not (process.py). Speaks JSON lines on standard output: {"pid"}, then, once nothing
 is left, {"returncode"}. Takes the words TERM and KILL on standard input. The server's output goes to standard error.
 Needs nothing but Python's own library, as it runs isolated from the server's.
 """
@@ -18,23 +19,28 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 ASK_S = 0.1
 #: after the client went away
 PATIENCE_S = 10.0
 #: for what is left of a group after SIGKILL
 GONE_S = 5.0
+#: prctl's PR_SET_CHILD_SUBREAPER (workers whose parent died become ours to wait for) and PR_SET_PDEATHSIG
+ADOPT_ORPHANS, SIGNAL_AT_PARENTS_DEATH = 36, 1
 
 
 def main(command: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    _adopt_orphans()
+    prctl = _prctl()
+    prctl(ADOPT_ORPHANS, 1)
     try:
         # what a server does with its input and signals is its own: it inherits none of ours
         server = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=2, stderr=2, start_new_session=True, restore_signals=True
-        )
+            command, stdin=subprocess.DEVNULL, stdout=2, stderr=2, start_new_session=True, restore_signals=True,
+            preexec_fn=lambda: prctl(SIGNAL_AT_PARENTS_DEATH, signal.SIGTERM),
+        )  # fmt: skip
     except OSError as error:
         _say({"failed": error.strerror or str(error), "missing": isinstance(error, FileNotFoundError)})
         return 1
@@ -79,10 +85,17 @@ def _reap(deadline: float, group: int) -> None:
         time.sleep(0.02)
 
 
-def _adopt_orphans() -> None:
-    """PR_SET_CHILD_SUBREAPER, where there is such a thing: workers whose parent died become ours to wait for."""
+def _prctl() -> Callable[[int, int], None]:
+    """Linux's prctl; elsewhere nothing happens."""
+    found = None
     with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+        found = ctypes.CDLL(None).prctl
+
+    def do(what: int, value: int) -> None:
+        if found is not None:
+            found(what, value, 0, 0, 0)
+
+    return do
 
 
 def _say(what: dict[str, object]) -> None:

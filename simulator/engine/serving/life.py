@@ -8,7 +8,6 @@ import contextlib
 import os
 import socket
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -32,6 +31,8 @@ from simulator.errors import EngineError, UsageError
 TELL_S = 10.0
 #: for requests in flight to end; for SIGTERM; for the GPU's memory
 DRAIN_S, TERM_S, FREED_S = 15.0, 30.0, 60.0
+#: of a log's end, looked at for a cause: with hundreds of requests open a dead engine writes megabytes after it
+LOG_BYTES = 8_000_000
 LOCAL = "127.0.0.1"
 Say = Callable[[str], None]
 
@@ -73,7 +74,7 @@ class Engine:
 
     def death(self) -> str:
         """How it ended by itself and why, as far as its log tells; "" while it runs, and when it was stopped by us."""
-        return "" if self.alive or self._process.asked_to_end else _obituary(self._process.returncode, self.log)
+        return "" if self.alive or self._process.asked_to_end else _obituary(self._process, self.log)
 
 
 @asynccontextmanager
@@ -169,7 +170,7 @@ async def _ready(
             return
         now = time.monotonic()
         if not process.alive:
-            raise EngineError(f"{config.name} did not start: the engine {_obituary(process.returncode, log)}")
+            raise EngineError(f"{config.name} did not start: the engine {_obituary(process, log)}")
         if now - begun > config.ready_limit_s:
             lines = _lines(log)
             why = causes.cause(lines, None)
@@ -213,12 +214,14 @@ async def _stop(process: Process, root: str, key: str, term_s: float, *, drain: 
     await process.end(term_s)
 
 
-def _obituary(returncode: int | None, log: Path) -> str:
+def _obituary(process: Process, log: Path) -> str:
+    if process.guard_code is not None:
+        return causes.without_guard(process.guard_pid, process.guard_code)
     lines = _lines(log)
-    why = causes.cause(lines, returncode)
+    why = causes.cause(lines, process.returncode)
     last = causes.tail(lines)
     shown = f"its log ({log}) ends with: {last}" if last else f"its log ({log}) is empty"
-    return f"{causes.ended(returncode)}{f': {why}' if why else ''}; {shown}"
+    return f"{causes.ended(process.returncode)}{f': {why}' if why else ''}; {shown}"
 
 
 def _lines(log: Path) -> list[str]:
@@ -226,8 +229,8 @@ def _lines(log: Path) -> list[str]:
     try:
         with log.open("rb") as file:
             file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - 400_000))
-            return [*deque((line.decode(errors="replace") for line in file), maxlen=causes.LOOKED_AT)]
+            file.seek(max(0, file.tell() - LOG_BYTES))
+            return [line.decode(errors="replace") for line in file]
     except OSError:
         return []
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import orjson
 import psutil
 
 from simulator.engine.serving import guard as guard_module
+from simulator.engine.serving.guard import ASK_S, GONE_S, PATIENCE_S
 from simulator.errors import EngineError, UsageError
 
 GUARD = Path(guard_module.__file__)
@@ -23,14 +24,16 @@ GUARD_S = 30.0
 
 
 class Process:
-    """Made by `start`. pid: the server's own, which is its group's number. asked_to_end: by us, while it lived."""
+    """Made by `start`. pid: the server's own, which is its group's number. asked_to_end: by us, while it lived.
+    guard_code: of a guard that died before its server, which is ended then: nobody would once this process is gone."""
 
     def __init__(self, guard: asyncio.subprocess.Process, pid: int) -> None:
         self._guard, self.pid = guard, pid
-        self.created_unix_s: float | None = None
+        self._server: psutil.Process | None = None
         with contextlib.suppress(psutil.Error):
-            self.created_unix_s = psutil.Process(pid).create_time()
+            self._server = psutil.Process(pid)  # knows the process by its creation, too
         self.returncode: int | None = None
+        self.guard_code: int | None = None
         self.asked_to_end = False
         self._ended = asyncio.create_task(self._wait())
 
@@ -58,13 +61,21 @@ class Process:
 
     @property
     def alive(self) -> bool:
-        return self.returncode is None
+        return self.returncode is None and self.guard_code is None
+
+    @property
+    def guard_pid(self) -> int:
+        return self._guard.pid
 
     async def _wait(self) -> None:
         said = await _line(self._guard)
-        await self._guard.wait()
-        # a guard that was killed says nothing; its server is left to `end`
-        self.returncode = said.get("returncode", -signal.SIGKILL)
+        code = await self._guard.wait()
+        if "returncode" in said:
+            self.returncode = said["returncode"]
+            return
+        self.guard_code = code
+        if self._server is not None:
+            await end_group(self._server)
 
     async def wait(self, limit_s: float) -> bool:
         """Whether it has ended within the limit."""
@@ -88,6 +99,36 @@ class Process:
         if self._guard.stdin is not None:
             self._guard.stdin.close()
         return gently
+
+
+async def end_group(server: psutil.Process, patience_s: float = PATIENCE_S) -> None:
+    """SIGTERM, then SIGKILL, to a server without a guard and all that it started. No process that has taken over one
+    of their numbers is touched."""
+    known: set[psutil.Process] = set()
+    for act, limit_s in (("terminate", patience_s), ("kill", GONE_S)):
+        deadline, told = time.monotonic() + limit_s, set[psutil.Process]()
+        while left := _living(server, known):
+            for each in left - told:
+                with contextlib.suppress(psutil.Error):
+                    getattr(each, act)()
+            told |= left
+            if time.monotonic() > deadline:
+                break
+            await asyncio.sleep(ASK_S)
+
+
+def _living(server: psutil.Process, known: set[psutil.Process]) -> set[psutil.Process]:
+    """Of a server's processes, those that still run; known: gets those that are seen, to know them without it."""
+    if server.is_running() or not psutil.pid_exists(server.pid):
+        for pid in family(server.pid):
+            with contextlib.suppress(psutil.Error):
+                known.add(psutil.Process(pid))
+    left = set()
+    for each in known:
+        with contextlib.suppress(psutil.Error):
+            if each.is_running() and each.status() != psutil.STATUS_ZOMBIE:
+                left.add(each)
+    return left
 
 
 def family(pid: int) -> set[int]:

@@ -21,6 +21,18 @@ increase. This can cause fd limit errors like `OSError: [Errno 24] Too many open
 LAST = (
     "(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}\n"
 )
+#: what the API server says for each request once its engine core is gone
+DEAD = "\n".join(
+    f"(APIServer pid=1) ERROR 11-30 16:00:{n % 60:02} [serving.py:500] {line}"
+    for n in range(300)
+    for line in (
+        "Error in completion stream generator.",
+        "Traceback (most recent call last):",
+        *(f'  File "module_{at}.py", line {at}, in step' for at in range(20)),
+        "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the "
+        "root cause.",
+    )
+)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +95,9 @@ LAST = (
         ("", -9, "something killed it, most often the kernel as memory ran out"),
         ("", -11, "it crashed (SIGSEGV)"),
         ("ValueError: a new kind of fault", 1, "ValueError: a new kind of fault"),
+        (DEAD, 0, "its engine core died (EngineDeadError), killed or crashed without a word: see `dmesg`"),
+        (f"RuntimeError: odd kernel\n{DEAD}", 0, "its engine core died (EngineDeadError), RuntimeError: odd kernel"),
+        (f"torch.OutOfMemoryError: CUDA out of memory.\n{DEAD}", 0, "the GPU's memory ran out"),
         ("", 1, ""),
         ("", None, ""),
     ],

@@ -19,6 +19,7 @@ from serving_cases import config_file
 from simulator.engine.serving.config import load_config
 from simulator.engine.serving.gpu import Gpu, parse, visible
 from simulator.engine.serving.life import started
+from simulator.engine.serving.process import end_group
 from simulator.errors import EngineError, UsageError
 
 
@@ -143,6 +144,40 @@ asyncio.run(main())
             return
         await asyncio.sleep(0.05)
     raise AssertionError([process for process in left if not gone(process.pid)])
+
+
+async def test_it_goes_when_its_guard_is_killed(tmp_path: Path) -> None:
+    async with started(load_config(config_file(tmp_path)), log=tmp_path / "log") as engine:
+        pids = engine.pid, worker(tmp_path / "log")
+        (guard,) = (each for each in psutil.Process().children() if "guard.py" in " ".join(each.cmdline()))
+        guard.kill()
+        for _ in range(100):
+            if not engine.alive:
+                break
+            await asyncio.sleep(0.05)
+        told = engine.death()
+        assert told.startswith(f"was stopped because its guard (process {guard.pid}) was ended by SIGKILL"), told
+    assert all(map(gone, pids))
+
+
+async def test_a_group_without_a_guard_is_killed_where_it_does_not_listen() -> None:
+    """Also what its first process has left behind."""
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(60)"
+    program = f"""
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", {deaf!r}], stdout=subprocess.PIPE)
+child.stdout.readline()
+print(child.pid, flush=True)
+sys.stdin.read()
+"""
+    server = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )  # fmt: skip
+    assert server.stdout is not None
+    known, child = psutil.Process(server.pid), int(await server.stdout.readline())
+    await end_group(known, patience_s=0.3)
+    assert await server.wait() == -signal.SIGTERM and gone(child)
 
 
 async def test_the_embedded_engine_is_started_the_same_way(tmp_path: Path) -> None:
