@@ -66,7 +66,6 @@ class Chains:
         self._ends: dict[bytes, list[str]] = {}  # a whole request -> sessions that sent it
         self._have: dict[bytes, str] = {}  # a message -> the last session that had it
         self._named: dict[str, int] = {}
-        self._count = 0
 
     def place(
         self, messages: Sequence[Any], *, group: str, t_s: float, t_end_s: float, good: bool, reply: Any
@@ -81,7 +80,8 @@ class Chains:
             found, placed = self._new(messages, group, ready)
         if not placed.aside:
             self._advance(found, prints, chain, placed, messages, reply)
-        found.t_end_s, found.good = max(found.t_end_s, t_end_s), good
+            found.good = good
+        found.t_end_s = max(found.t_end_s, t_end_s)
         self._sessions.move_to_end(found.name)
         self._forget()
         return placed
@@ -143,15 +143,19 @@ class Chains:
         return max(kept, key=lambda s: (votes[s.name], _common(s.chain, chain), s.t_end_s), default=None)
 
     def _new(self, messages: Sequence[Any], group: str, ready: list[_Session]) -> tuple[_Session, Placed]:
-        if group:
-            n = self._named[group] = self._named.get(group, 0) + 1
-            name = group if n == 1 else f"{group}/{n}"
-            parent = group if n > 1 else ""
-        else:
-            self._count += 1
-            name, parent = f"s{self._count:04d}", asked_for(messages, reversed(ready))
+        name = self._name(group)
+        first = self._sessions.get(group)  # of the conversations that go by this name
+        parent = asked_for(messages, reversed(ready)) if not group else group if first and first.group == group else ""
         session = self._sessions[name] = _Session(name, group)
         return session, Placed(name, HEADER if group else FIRST, 0, parent=parent)
+
+    def _name(self, group: str) -> str:
+        """One that no session has: a client's own name may look like ours."""
+        while True:
+            n = self._named[group] = self._named.get(group, 0) + 1
+            name = f"s{n:04d}" if not group else group if n == 1 else f"{group}/{n}"
+            if name not in self._sessions:
+                return name
 
     def _advance(
         self, session: _Session, prints: list[bytes], chain: list[bytes], placed: Placed, messages: Sequence[Any],

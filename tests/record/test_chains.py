@@ -151,6 +151,18 @@ def test_a_header_names_sessions_and_keeps_what_is_not_one_conversation_apart(ch
     assert Talk(chains, "Build the thing").ask(group="xyz").session == "xyz"
 
 
+def test_a_clients_name_may_look_like_ours(chains: Chains) -> None:
+    ours, theirs = (
+        Talk(chains, "The task of the one without a header"),
+        Talk(chains, "The task of the one with a header"),
+    )
+    assert ours.ask().session == "s0001"
+    named = theirs.ask(group="s0001")
+    assert (named.session, named.parent) == ("s0001/2", "")
+    assert ours.ask().session == "s0001" and theirs.ask(group="s0001").session == "s0001/2"
+    assert Talk(chains, "Another one without a header").ask().session == "s0002"
+
+
 def test_marks_for_a_cache_and_dropped_thoughts_change_nothing(chains: Chains) -> None:
     first = [SYSTEM, user("Say something about each of the files here")]
     one = send(chains, first, {**assistant("well"), "reasoning_content": "hm"})
