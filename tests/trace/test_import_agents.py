@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import made_files as made
 import pytest
@@ -255,3 +256,29 @@ def test_providers_that_count_cached_tokens_apart(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"providerId": "openai"', '"providerId": "anthropic"'))
     _, (session,) = imported(folder, to=tmp_path)
     assert (session.turns[0].prompt_tok, session.turns[0].cached_tok) == (9_000, 3_000)
+
+
+def test_reads_that_a_later_one_shows_again_are_replaced_once_enough_can_be_won(tmp_path: Path) -> None:
+    """Ten reads of nearly 8,000 characters each; the eleventh to twentieth read the same files."""
+    path = made.sdk_session(tmp_path / "in")
+    about = json.loads(path.read_text())
+    first, messages = about["messages"][0], []
+    for n in range(21):
+        call = {"type": "tool_use", "id": f"c{n}", "name": "read_files", "input": {"files": [{"path": f"f{n % 10}"}]}}
+        row = {"query": f"f{n % 10}", "result": f"{n} " + "x" * 7_000, "success": True}
+        result = {"type": "tool_result", "tool_use_id": f"c{n}", "name": "read_files", "content": [row]}
+        spent = {"inputTokens": 1_000 + n, "outputTokens": 9, "cacheReadTokens": 0, "cacheWriteTokens": 0}
+        messages += [
+            {"role": "assistant", "content": [call], "ts": made.T0_MS + 1_000 * n, "metrics": spent},
+            {"role": "user", "content": [result], "ts": made.T0_MS + 1_000 * n + 500},
+        ]
+    path.write_text(json.dumps(about | {"messages": [first, *messages]}))
+    _, (session,) = imported(path.parent, to=tmp_path)
+    held: list[dict[str, Any]] = []
+    superseded = []
+    for turn in session.turns:
+        held = [*held[: turn.keep], *(turn.add or ())]
+        superseded.append(sum("superseded" in str(m["content"]) for m in held))
+        held = [*held, turn.reply or {}]
+    assert superseded[:20] == [0] * 20 and superseded[20] == 10, "all at once, and only when it pays"
+    assert session.turns[20].keep < 5 and all(t.keep > 2 * n for n, t in enumerate(session.turns[1:20], 1))

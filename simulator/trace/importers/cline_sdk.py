@@ -1,7 +1,7 @@
 """Cline's SDK client: <id>.messages.json, and <id>.json beside it.
 
-Results are stored whole and cut when they are sent, to 8,000 characters a string; the cut is applied again. The system
-prompt is stored in newer versions only; tools never.
+Results are stored whole and cut when they are sent, to 8,000 characters a string; the cut is applied again, and so is
+the note in place of reads that a later one shows again. The system prompt is stored in newer versions only; tools never.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from simulator.trace import standin
 from simulator.trace.asked import Asked
 from simulator.trace.draft import Draft, Figures
 from simulator.trace.format import Totals
+from simulator.trace.importers.sdk_reads import Reads
 from simulator.trace.messages import Message
 from simulator.trace.text import Bad, compact, members
 from simulator.trace.when import count, iso, millis
@@ -60,19 +61,25 @@ def read(path: Path, asked: Asked) -> Iterator[Draft]:
 
 def _turns(draft: Draft, stored: list[dict[str, Any]], system: Message, started_s: float | None) -> None:
     prompt = [system]
+    reads = Reads()
     row: int | None = None
     clock_s = started_s
     for message in stored:
         ts = millis(message.get("ts"))
         given = list(wire.blocks(message))
         if message["role"] == "user":
-            prompt += _heard(given)
+            for told in _heard(given):
+                if told["role"] == "tool":
+                    reads.answered(told, len(prompt))
+                prompt.append(told)
             for block in given:
                 if row is not None and block.get("type") == "tool_result":
                     took = None if ts is None or clock_s is None else ts - clock_s
                     draft.took(row, str(block.get("tool_use_id") or ""), took, not block.get("is_error"))
         else:
             reply = wire.said(given, reasoning=True)
+            reads.asked(given)
+            prompt = reads.prompt(prompt)
             row = draft.turn(prompt, reply, _figures(message, clock_s, ts))
             prompt.append(reply)
         clock_s = ts if ts is not None else clock_s
