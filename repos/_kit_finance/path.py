@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulator.core.task import Style
 
-from . import frames, house
+from . import frames, house, notes
 from .case import Case, Twist, Unit
 from .journal import Journal, spin
 from .patch import blocks
@@ -22,7 +22,7 @@ class Path:
         self.on = self.first
         labels = [f"{case.noun} {u.name}" for u in case.units]
         self.j = Journal(self.w.part("path", style.documents), style, files, ["Rules and helpers", *labels, "Report"])
-        self.j.say_chars = (520, 900)
+        self.j.say_chars = (560, 1_080)
         self.r = self.w.part("path choices", style.documents)
         self.brief = self.w.size == "small"
         self.script = f"{self.n['calc']}/{self.n['module']}.py"
@@ -36,7 +36,7 @@ class Path:
         self.slip = self.r.randrange(3) if not self.brief else None
         self._decks: dict[str, list[str]] = {}
         self._values: dict[str, dict[str, str]] = {}
-        self._remarks = {u.name: case.remarks(u) for u in case.units}
+        self.remarks = {u.name: case.remarks(u) for u in case.units}
 
     def say(self, stage: str, unit: Unit | None = None, **more: str) -> str:
         """A sentence of the stage, none twice before all had their turn."""
@@ -87,7 +87,7 @@ class Path:
     def unit(self, unit: Unit) -> None:
         c, j = self.case, self.j
         first = unit is c.units[0]
-        j.remember([self.filled(text, unit) for text in self._remarks[unit.name]])
+        j.remember([self.filled(text, unit) for text in self.remarks[unit.name]])
         for k, path in enumerate(unit.files):
             j.read(path, self.say("data" if k == 0 else "more_data", unit, path=path))
         if not self.brief and self.r.random() < 0.35:
@@ -205,7 +205,10 @@ class Path:
             j.read(self.rules, self.say("section", unit, **values), start, end)
 
     def _test(self, unit: Unit, twist: Twist, values: dict[str, str], *, fails: bool) -> None:
-        path, text = self.proofs.path, self.proofs.added(unit, twist)
+        path, text = (
+            self.proofs.path,
+            self.proofs.added(unit, twist, self.filled(f"{twist.cause} {twist.fix}", unit, **values)),
+        )
         stage = "test_first" if fails else "test"
         if path not in self.j.files:
             self.j.write(path, text, self.say(stage, unit, **values))
@@ -229,22 +232,9 @@ class Path:
                 self.j.run(self.j.short(command, "| tail -n 12"), self.say("trail", unit))
 
     def _note(self, unit: Unit) -> None:
-        """A paragraph of the working notes."""
-        c, n, right = self.case, self.n, self.case.right(unit)
-        rows = "".join(
-            f"- {n[f'o_{k}']}: {c.shown(k, right[k])}{', as stated' if k in c.controls else ''}\n" for k in c.wanted
-        )
-        seen = self.r.sample(self._remarks[unit.name], 2)
-        text = f"## {unit.name}\n\n" + spin(self.r, self.filled(" ".join(seen), unit)) + f"\n\n{rows}"
-        if unit.twist:
-            gaps = c.gaps(unit)
-            key, ours, stated = gaps[0]
-            text += (
-                f"\n{c.twist(unit.twist).title.capitalize()}: without it {n[f'o_{key}']} is {c.shown(key, ours)}, off "
-                "by "
-                f"{c.shown(key, ours - stated)}.\n"
-            )
+        """A page of the working notes."""
         before = self.j.files.get(self.notes)
+        text = notes.page(self, unit)
         if before is None:
             head = f"# {self.case.title}: working notes\n\n"
             self.j.write(self.notes, head + text, self.say("note", unit))

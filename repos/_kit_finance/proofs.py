@@ -3,7 +3,10 @@ outside."""
 
 from __future__ import annotations
 
+import textwrap
+
 from .case import Case, Twist, Unit
+from .journal import spin
 
 _HEAD = '''"""«Figures of $nouns that were agreed|Rules that once were missed|What $control stated, rule by rule»."""
 
@@ -39,17 +42,20 @@ class Proofs:
         self.path = f"tests/test_{case.n['module']}.py"
         self.cls = picked["t_class"]
         self._methods: list[str] = []
+        self._r = case.w.part("proofs")
 
     def method(self, twist: Twist) -> str:
         return f"test_{twist.key}"
 
-    def added(self, unit: Unit, twist: Twist) -> str:
-        """The test module with a method for this rule at its end."""
+    def added(self, unit: Unit, twist: Twist, told: str) -> str:
+        """The test module with a method for this rule at its end. told: cause and change, for its docstring."""
         right, n = self.case.right(unit), self.case.n
-        rows = [f'            {n[f"o_{k}"]}="{self.case.text(k, right[k])}",\n' for k in self.case.controls]
+        rows = [f'            {n[f"o_{k}"]}="{self.case.text(k, right[k])}",\n' for k in self.case.wanted]
         check = f"        self.{self.names['t_check']}(\n"
+        said = textwrap.indent(textwrap.fill(spin(self._r, told), 100), "        ")
+        title = f"{twist.title[0].upper()}{twist.title[1:]}: {unit.name}."
         self._methods.append(
-            f'\n    def {self.method(twist)}(self):\n        """{twist.title[0].upper()}{twist.title[1:]}: '
-            f'{unit.name}."""\n{check}            "{unit.name}",\n{"".join(rows)}        )\n'
+            f'\n    def {self.method(twist)}(self):\n        """{title}\n\n{said}\n        """\n{check}'
+            f'            "{unit.name}",\n{"".join(rows)}        )\n'
         )
         return self.case.w.fill(_HEAD, self.names) + "".join(self._methods) + _TAIL

@@ -287,13 +287,13 @@ class Accounts(Case):
             f"Money in at the bank of {{unit}}: {shown(sum(x.amount for x in a.lines if x.amount > 0))}.",
             f"Money out in its ledger: {shown(sum(e.amount for e in a.entries if e.amount < 0))}.",
         ]
-        for e in r.sample(a.entries, min(20, len(a.entries))):
+        for e in r.sample(a.entries, min(44, len(a.entries))):
             found.append(r.choice((
                 f"{e.ref} of {e.day}: {shown(e.amount)}, {e.partner}.",
                 f"The ledger has {shown(e.amount)} with {e.partner} on {e.day} ({e.ref}).",
                 f"{e.partner}, {shown(e.amount)}, «entered|booked» {e.day} as {e.ref}.",
             )))  # fmt: skip
-        for x in r.sample(a.lines, min(14, len(a.lines))):
+        for x in r.sample(a.lines, min(30, len(a.lines))):
             found.append(f"At the bank {shown(x.amount)} under {x.ref}, booked {x.booked}, «valued|value» {x.value}.")
         return found
 

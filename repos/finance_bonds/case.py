@@ -296,7 +296,7 @@ class Bonds(Case):
             f"{'below' if above else 'above'} its coupon, roughly.",
             f"{b.basis} for {{unit}}, first trade on {b.trades[0][0]} settled {b.trades[0][1]}, issued {b.issue}.",
         ]
-        for traded, settled, units, at in r.sample(b.trades, min(30, len(b.trades))):
+        for traded, settled, units, at in r.sample(b.trades, min(64, len(b.trades))):
             worth = arith.shown(self.w.cents(Fraction(abs(units) * at, 1000)))
             verb = "bought" if units > 0 else "sold"
             found.append(

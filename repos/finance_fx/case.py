@@ -276,7 +276,7 @@ class Ledgers(Case):
         for c in money:
             own = [i for i in items if i.currency == c]
             found.append(f"{c}: {len(own)} rows, {shown(sum(i.foreign for i in own))} in the currency.")
-        for i in r.sample(items, min(30, len(items))):
+        for i in r.sample(items, min(64, len(items))):
             if not i.foreign:
                 continue
             per = f"{i.booked / i.foreign:.5f}"

@@ -240,7 +240,7 @@ class Stock(Case):
             f"{shown(max(m.price for m in receipts))}.",
             f"{sum(m.quantity for m in a.moves if m.kind == 'issue'):,} pieces were issued over the time of the list.",
         ]
-        for m in r.sample(a.moves, min(30, len(a.moves))):
+        for m in r.sample(a.moves, min(64, len(a.moves))):
             if m.kind == "receipt":
                 found.append(r.choice((
                     f"{m.number}: {m.quantity} at {shown(m.price)}, billed {shown(m.quantity * m.price)}.",

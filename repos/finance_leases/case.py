@@ -253,7 +253,7 @@ class Leases(Case):
             f"{shown(self.w.cents(Fraction(x.pay * 12 * x.rate, 1_200_000)))}, «to have a yardstick|as a yardstick».",
             f"The journal has {len(x.paid)} rows, {sum(w == 'rent' for *_, w in x.paid)} of them rent.",
         ]
-        for day, amount, what in r.sample(x.paid, min(26, len(x.paid))):
+        for day, amount, what in r.sample(x.paid, min(60, len(x.paid))):
             counts = "«counts|is rent»" if what == "rent" else "«does not count|is no rent»"
             found.append(
                 r.choice((

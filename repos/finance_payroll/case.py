@@ -140,7 +140,7 @@ class Payroll(Case):
         return f"{r.choice(('stores', 'desk', 'plant', 'fleet', 'lab', 'shop', 'office', 'yard'))}-{pattern(r, '##')}"
 
     def draw(self, r: random.Random, name: str, traits: frozenset[str]) -> Department:
-        people = tuple(self._person(r, traits) for _ in range(self.rows(r, 40, 60)))
+        people = tuple(self._person(r, traits) for _ in range(self.rows(r, 48, 66)))
         return Department(r.choice(self.w.others).address.city, people)
 
     def _person(self, r: random.Random, traits: frozenset[str]) -> Person:
@@ -246,7 +246,7 @@ class Payroll(Case):
             f"Contributions are {scaled(self.scheme.social, 1)} per cent for staff and "
             f"{scaled(self.scheme.employer, 1)} for the firm.",
         ]
-        for p in r.sample(people, min(30, len(people))):
+        for p in r.sample(people, min(64, len(people))):
             slip = pay(p, self.scheme, self.w.day, self.features, self.w.cents)
             found.append(r.choice((
                 f"{p.number} earns {shown(p.salary)} a month, {shown(12 * p.salary)} a year.",

@@ -245,7 +245,7 @@ class Returns(Case):
             "anyway|cannot be had back».",
             f"Its limit for corrections is {shown(q.limit)}, with {len(q.corrections)} of them in the memo.",
         ]
-        for d in r.sample(q.documents, min(30, len(q.documents))):
+        for d in r.sample(q.documents, min(64, len(q.documents))):
             if d.kind == "purchase":
                 found.append(r.choice((
                     f"{d.number} from {d.partner}: {shown(d.amount)} with {shown(d.tax)} of tax, class {d.code}.",
