@@ -1,7 +1,7 @@
 """Cline's SDK client: <id>.messages.json, and <id>.json beside it.
 
 Results are stored whole and cut when they are sent, to 8,000 characters a string; the cut is applied again, and so is
-the note in place of reads that a later one shows again. The system prompt is stored in newer versions only; tools never.
+the note in place of reads that a later one shows again. Newer versions store the system prompt; none stores tools.
 """
 
 from __future__ import annotations
