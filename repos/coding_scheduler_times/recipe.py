@@ -26,9 +26,10 @@ def make(seed: int, size: str, style: Style) -> Task:
     walk, world = job.walk(style), job.world
     turns = job.turns(walk)
     walk.plan("Read the rules and run the suite", *[i.title for i in job.items], "Changelog and final run")
-    first = f"{len(job.items)} incidents" if len(job.items) > 1 else "An incident"
+    one = f"An incident of {world.repo}: {job.items[0].title}."
+    several = f"{len(job.items)} incidents of {world.repo}, {job.items[0].title} first."
     reads = [*job.extra, *sorted({p for i in job.items for p in i.lines("read") if p.startswith("docs/")})]
-    work.orient(walk, f"{first} of {world.repo}, {job.items[0].title} first.", reads, brief=job.brief)
+    work.orient(walk, several if len(job.items) > 1 else one, reads, brief=job.brief)
     walk.done("Read the rules and run the suite")
     work.through(walk, job.items, turns, brief=job.brief, share=0.45)
     done = "The cause is" if len(job.items) == 1 else f"The {len(job.items)} causes are"
