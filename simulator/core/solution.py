@@ -32,7 +32,8 @@ class Way:
 
     reply: as recorded. unfit: the same with an edit whose search text is nowhere in the file; None, nothing is edited.
     wrong: the same with content that does not do what it should; None, nothing is written. asks: (tool, arguments as
-    JSON) of each call, in either syntax. changes: the workspace is another after it. did: the step in a few words.
+    JSON) of each call, in either syntax. changes: the workspace is another after it; counts: in something that the
+    task's check looks at, as far as paths tell. did: the step in a few words.
     """
 
     reply: Said
@@ -40,6 +41,7 @@ class Way:
     unfit: Said | None = None
     wrong: Said | None = None
     changes: bool = False
+    counts: bool = False
     did: str = ""
 
 
@@ -73,7 +75,7 @@ def from_line(line: bytes) -> Solution:
 
 def _way(raw: Mapping[str, Any]) -> Way:
     said = {key: _said(raw[key]) for key in ("reply", "unfit", "wrong") if raw[key] is not None}
-    return Way(asks=_pairs(raw["asks"]), changes=raw["changes"], did=raw["did"], **said)
+    return Way(asks=_pairs(raw["asks"]), changes=raw["changes"], counts=raw["counts"], did=raw["did"], **said)
 
 
 def _said(raw: Mapping[str, Any]) -> Said:

@@ -5,16 +5,22 @@ plan's own messages, so that an oracle says what a replay would have had it say.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Sequence
 
 import orjson
 
 from simulator.cline.classic import calls as classic
-from simulator.cline.profiles import Profile, profile
+from simulator.cline.profiles import profile
 from simulator.core.action import Action, Command, Edit, Write
 from simulator.core.plan import SessionPlan, Turn
 from simulator.core.solution import Said, Solution, Way, from_line
 from simulator.tasks.mistaken import Forms
+
+_NOTES = re.compile(r"(^|/)docs?/")
+_BESIDE_CODE = re.compile(
+    r"(^|/)(docs?|tests?)/|(^|/)test_[^/]*$|(_test|\.test|\.spec)\.\w+$|\.md$|(^|/)(CHANGELOG|CHANGES)"
+)
 
 
 def solutions_of(plan: SessionPlan, cwd: str | None = None) -> list[Solution]:
@@ -42,7 +48,7 @@ def _of_turns(plan: SessionPlan, name: str, turns: Sequence[Turn]) -> Solution:
         syntax=chosen.calls,
         cwd=plan.cwd,
         request=request.removeprefix("<task>\n").removesuffix("\n</task>"),
-        ways=tuple(_way(chosen, _reply(plan.pool, turn), [c.action for c in turn.calls], plan.cwd) for turn in turns),
+        ways=tuple(_way(plan, _reply(plan.pool, turn), [call.action for call in turn.calls]) for turn in turns),
     )
 
 
@@ -57,14 +63,33 @@ def _reply(pool: Sequence[bytes], turn: Turn) -> Said:
     return Said(raw.get("content") or "", raw.get("reasoning_content") or "", pairs)
 
 
-def _way(chosen: Profile, reply: Said, actions: Sequence[Action], cwd: str) -> Way:
-    asks = reply.calls
+def _way(plan: SessionPlan, reply: Said, actions: Sequence[Action]) -> Way:
+    chosen, asks = profile(plan.profile), reply.calls
     if chosen.calls == "xml":
         called = [classic.call(action) for action in actions]
         asks = tuple((name, orjson.dumps(arguments).decode()) for name, arguments in called)
-    forms = Forms(chosen, reply, cwd)
-    changes = any(isinstance(a, Edit | Write) or (isinstance(a, Command) and a.effects) for a in actions)
-    return Way(reply, asks, forms.unfit(actions), forms.wrong(actions), changes, _did(reply, actions))
+    forms = Forms(chosen, reply, plan.cwd)
+    return Way(
+        reply=reply,
+        asks=asks,
+        unfit=forms.unfit(actions),
+        wrong=forms.wrong(actions),
+        changes=any(_changes(action) for action in actions),
+        counts=any(_counts(action, plan.task_kind) for action in actions),
+        did=_did(reply, actions),
+    )
+
+
+def _changes(action: Action) -> bool:
+    return isinstance(action, Edit | Write) or (isinstance(action, Command) and action.effects)
+
+
+def _counts(action: Action, kind: str) -> bool:
+    """Checks of code run it and leave its tests and documents alone; others read what was written, but for notes in a
+    folder of documents. Clearing up counts for nothing."""
+    if isinstance(action, Edit | Write):
+        return not (_BESIDE_CODE if kind == "coding" else _NOTES).search(action.path)
+    return isinstance(action, Command) and action.effects and not action.command.startswith("rm ")
 
 
 def _did(reply: Said, actions: Sequence[Action]) -> str:

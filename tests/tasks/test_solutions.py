@@ -9,6 +9,7 @@ import orjson
 import pytest
 from small_task import STEPS, recorded, spec
 
+from simulator.core.action import Action, Command, Step, Write
 from simulator.core.solution import from_line
 from simulator.tasks.solutions import solutions_of
 
@@ -26,6 +27,28 @@ def test_an_edit_has_two_ways_to_be_wrong(profile: str, tmp_path: Path) -> None:
     assert all("rate / 11" in each for each in (right, unfit, wrong))
     others = [way for way in solution.ways if not way.changes]
     assert len(others) >= len(STEPS) - 1 and all(w.unfit is None and w.wrong is None for w in others)
+
+
+@pytest.mark.parametrize(
+    ("kind", "action", "counts"),
+    [
+        ("coding", Write("rates/fees.py", "x\n"), True),
+        ("coding", Write("tests/test_loan.py", "x\n"), False),
+        ("coding", Write("src/loan.test.ts", "x\n"), False),
+        ("coding", Write("CHANGELOG.md", "x\n"), False),
+        ("coding", Write("docs/rules.md", "x\n"), False),
+        ("finance", Write("out/memo.md", "x\n"), True),
+        ("documents", Write("docs/handover.md", "x\n"), False),
+        ("documents", Command("true", effects=True), True),
+        ("documents", Command("rm -rf work", effects=True), False),
+        ("documents", Command("true"), False),
+    ],
+)
+def test_which_changes_a_check_looks_at(kind: str, action: Action, counts: bool, tmp_path: Path) -> None:
+    plan = replace(recorded(tmp_path, spec("sdk"), (*STEPS[:-1], Step("Also.", (action,)), STEPS[-1])), task_kind=kind)
+    (solution,) = solutions_of(plan)
+    way = solution.ways[-2]
+    assert way.counts == counts and way.changes == (action != Command("true"))
 
 
 def test_lines_hold_all_of_it_and_another_folder_can_be_named(tmp_path: Path) -> None:

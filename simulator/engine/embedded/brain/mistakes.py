@@ -69,7 +69,7 @@ def ends(kind: str, solution: Solution, step: int) -> bool:
     """Whether this mistake at this step leaves the task unsolved, when the client does as its original does."""
     if kind in ("loop", "early_stop", "wrong_edit"):
         return True
-    return solution.client == "sdk" and kind in _ENDS_SDK and any(way.changes for way in solution.ways[step:])
+    return solution.client == "sdk" and kind in _ENDS_SDK and any(way.counts for way in solution.ways[step:])
 
 
 def chance(rates: Rates, solution: Solution) -> float:
