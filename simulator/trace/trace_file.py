@@ -88,6 +88,12 @@ def _umask() -> int:
     return mask
 
 
+def header(path: Path) -> Header:
+    """The first line. UsageError when it is none of ours."""
+    with _open(path) as file:
+        return _header(path, file.readline(MAX_ITEM_BYTES))
+
+
 def sessions(path: Path) -> Iterator[TracedSession]:
     """All sessions of a trace, one in memory at a time. UsageError names the line of whatever is wrong."""
     for session, _, _ in located(path):
