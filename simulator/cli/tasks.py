@@ -33,7 +33,10 @@ _SHOWN_FILES, _SHOWN_CHARS = 60, 100
 
 def listed(tasks_dir: Path | None, measure: bool) -> int:
     folder = _folder(tasks_dir)
-    table = Table("kind", "template", "turns", "says, tok" if measure else "files", "wrong results", "needs")
+    table = Table("kind")
+    table.add_column("template", no_wrap=True)
+    for title in ("turns", "tokens" if measure else "files", "broken", "needs"):
+        table.add_column(title)
     names = sorted(catalog.templates(folder), key=lambda n: (catalog.kind_of(n, folder), n))
     runner = ZygoteRunner(ShellRunner()) if measure else None
     for name in names:
@@ -52,7 +55,8 @@ def listed(tasks_dir: Path | None, measure: bool) -> int:
     console = Console()
     console.print(table)
     console.print(
-        f"{len(names)} templates; figures are of seed 1, size medium. Sizes: {', '.join(SIZES)}. A template that lacks "
+        f"{len(names)} templates; figures are of seed 1, size medium; broken: wrong results that its check must "
+        f"refuse. Sizes: {', '.join(SIZES)}. A template that lacks "
         "what it needs is not drawn.",
         highlight=False,
     )
