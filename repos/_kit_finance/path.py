@@ -35,6 +35,7 @@ class Path:
         self.proofs = Proofs(case)
         self.slip = self.r.randrange(3) if not self.brief else None
         self._decks: dict[str, list[str]] = {}
+        self._thoughts = self.r.sample(frames.THOUGHTS, len(frames.THOUGHTS))
         self._values: dict[str, dict[str, str]] = {}
         self.remarks = {u.name: case.remarks(u) for u in case.units}
 
@@ -87,9 +88,10 @@ class Path:
     def unit(self, unit: Unit) -> None:
         c, j = self.case, self.j
         first = unit is c.units[0]
-        j.remember([self.filled(text, unit) for text in self.remarks[unit.name]])
         for k, path in enumerate(unit.files):
-            j.read(path, self.say("data" if k == 0 else "more_data", unit, path=path))
+            more = "more_words" if path.endswith(".md") else "more_rows"
+            j.read(path, self.say(more if k else "data", unit, path=path))
+        j.remember(self._on_my_mind(unit))
         if not self.brief and self.r.random() < 0.35:
             j.search(unit.name, self.say("search", unit), self.n["data"])
         if first:
@@ -107,6 +109,14 @@ class Path:
             self._prove(unit)
         self._note(unit)
         j.tick(f"{c.noun} {unit.name}")
+
+    def _on_my_mind(self, unit: Unit) -> list[str]:
+        """What later replies take up once the unit's files were read: its rows, and thoughts that come but once."""
+        texts = list(self.remarks[unit.name])
+        for _ in range(7):
+            if self._thoughts:
+                texts.append(self._thoughts.pop())
+        return [self.filled(text, unit) for text in texts]
 
     def closing(self) -> None:
         j, c = self.j, self.case

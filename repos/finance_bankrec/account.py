@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -38,6 +39,7 @@ class Account:
     lines: tuple[Line, ...]
 
 
+@functools.lru_cache(maxsize=4096)
 def key(ref: str, on: frozenset[str]) -> str:
     return re.sub(r"[^0-9A-Z]", "", ref.upper()).lstrip("0") if "ref" in on else ref
 
@@ -93,11 +95,13 @@ def figures(a: Account, day: date, on: frozenset[str]) -> dict[str, int]:
 
 def _without_reversed(lines: list[Line], on: frozenset[str]) -> list[Line]:
     """Without pairs of one reference whose amounts cancel."""
-    kept: list[Line] = []
+    kept: list[Line | None] = []
+    places: dict[tuple[str, int], list[int]] = {}
     for x in lines:
-        twin = next((y for y in kept if key(y.ref, on) == key(x.ref, on) and y.amount == -x.amount), None)
-        if twin is None:
-            kept.append(x)
+        name = key(x.ref, on)
+        if twins := places.get((name, -x.amount)):
+            kept[twins.pop()] = None
         else:
-            kept.remove(twin)
-    return kept
+            places.setdefault((name, x.amount), []).append(len(kept))
+            kept.append(x)
+    return [x for x in kept if x is not None]

@@ -36,7 +36,7 @@ _TWISTS = (
           "joins the right"),
     Twist("free", "months without rent",
           "the first `{k_free}` months bear no rent; they count for the term, for interest and for the write-off.",
-          "{unit} has {free} months without rent at its start, and I let it pay from the first month.",
+          "{unit} has {free} without rent at its start, and I let it pay from the first month.",
           "These months get a payment of nothing; everything else runs.",
           "bear no rent"),
     Twist("index", "index changes",
@@ -233,7 +233,8 @@ class Leases(Case):
         return {
             "months_n": str(months(x, self.features)), "term": str(x.term), "more": str(x.more),
             "costs": shown(x.costs),
-            "free": str(x.free), "index_month": str(x.index[0] + 1) if x.index else "",
+            "free": "one month" if x.free == 1 else f"{x.free} months",
+            "index_month": str(x.index[0] + 1) if x.index else "",
             "index_change": scaled(x.index[1], 1) if x.index else "", "option": shown(x.option), "life": str(x.life),
             "service": str(x.service), "restore": shown(x.restore),
         }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
@@ -65,6 +66,7 @@ class Pay:
     net: int
 
 
+@functools.lru_cache(maxsize=30_000)
 def pay(p: Person, s: Scheme, end: date, on: frozenset[str], cents: Round) -> Pay:
     salary = p.salary
     if "days" in on and (p.joined or p.left):
