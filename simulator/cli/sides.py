@@ -7,10 +7,10 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from simulator.errors import UsageError
+from simulator.store.ladder import LADDER, read_ladder
 from simulator.store.manifest import MANIFEST, read_json, read_manifest
 
 RUNS = Path("reports/runs")
-LADDER = "ladder.json"
 LABEL = "label:"
 #: how deep below a named folder runs are looked for
 DEPTH = 3
@@ -62,12 +62,11 @@ def _below(folder: Path, depth: int) -> Iterator[Path]:
 
 def _rung(ladder: Path, name: str) -> list[Path]:
     """The runs of a rung, those left out that ended in an error."""
-    told = read_json(ladder / LADDER) or {}
-    rungs = {str(rung.get("name")): rung for rung in told.get("rungs") or () if isinstance(rung, dict)}
+    rungs = {rung["name"]: rung for rung in read_ladder(ladder).get("rungs") or ()}
     if name not in rungs:
         raise UsageError(f"{ladder} is a ladder without a rung {name!r}; it has {', '.join(rungs) or 'none'}")
-    repeats = [each for each in rungs[name].get("repeats") or () if isinstance(each, dict)]
-    found = [ladder / str(each["run"]) for each in repeats if each.get("run") and not each.get("error")]
+    repeats = rungs[name].get("repeats") or ()
+    found = [ladder / each["run"] for each in repeats if each.get("run") and not each.get("error")]
     if not found:
         raise UsageError(f"rung {name!r} of {ladder} has no run without an error; run it again")
     return found

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from simulator.core.ladder.told import told
 from simulator.errors import UsageError
 from simulator.store.folder import Run, RunFolder
-from simulator.store.manifest import read_json, write_json
+from simulator.store.manifest import write_json
 
 LADDER = "ladder.json"
 RUNS, LIVES, ASIDE = "runs", "lives", "aside"
@@ -62,8 +63,8 @@ class LadderFolder:
         """What ladder.json says; None when there is none. UsageError when it cannot be read."""
         return read_ladder(self.path) if (self.path / LADDER).exists() else None
 
-    def save(self, told: Mapping[str, Any]) -> None:
-        write_json(self.path / LADDER, told)
+    def save(self, said: Mapping[str, Any]) -> None:
+        write_json(self.path / LADDER, said)
 
     def run(self, name: str) -> Path:
         return self.path / RUNS / name
@@ -119,10 +120,10 @@ def _ours(path: Path) -> bool:
 
 
 def read_ladder(folder: Path) -> dict[str, Any]:
-    """UsageError when there is no ladder in it."""
+    """What its ladder.json says. UsageError when there is none, or it says what no ladder does."""
     if not (folder / LADDER).exists():
         raise UsageError(f"{folder} holds no {LADDER}; give a folder that `sim ladder` named when it started")
-    told = read_json(folder / LADDER)
-    if told is None:
-        raise UsageError(f"{folder / LADDER} is not a JSON object; restore it, or start anew in another folder")
-    return told
+    try:
+        return told((folder / LADDER).read_bytes(), str(folder / LADDER))[0]
+    except OSError as why:
+        raise UsageError(f"{folder / LADDER} cannot be read: {why.strerror}; restore it") from None

@@ -137,7 +137,9 @@ def test_sides_by_label_by_folder_and_by_rung(side: Side, tmp_path: Path, monkey
     assert {path.name for path in runs_of("reports")} == {path.name for path in (*a, *b)}
     assert len(runs_of("reports/runs/top-1, reports/runs/top-1")) == 1
     repeats = [{"run": f"runs/top-{n}", "error": None if n == 1 else "the server died"} for n in (1, 2)]
-    (tmp_path / "reports" / "ladder.json").write_text(json.dumps({"rungs": [{"name": "top", "repeats": repeats}]}))
+    (tmp_path / "reports" / "ladder.json").write_text(
+        json.dumps({"schema": 1, "rungs": [{"name": "top", "repeats": repeats}]})
+    )
     assert runs_of("reports/top") == [Path("reports/runs/top-1")]
     assert diff_main(Asked("label:base", "label:top")) == 0
     for wrong, said in (

@@ -103,5 +103,5 @@ def test_other_things_are_never_taken_for_a_ladder(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"holds no ladder\.json"):
         read_ladder(tmp_path)
     (tmp_path / LADDER).write_text("[]")
-    with pytest.raises(UsageError, match="not a JSON object"):
+    with pytest.raises(UsageError, match=r"ladder\.json states no schema version"):
         read_ladder(tmp_path)
