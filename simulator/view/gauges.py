@@ -37,16 +37,18 @@ class Gauges:
 
 
 def read_gauges(
-    samples: Sequence[Sample], failure: tuple[float, str], now_s: float, open_at: Callable[[float], int | None]
-) -> Gauges:
+    samples: Sequence[Sample], failure: tuple[float, str], now_s: float, open_at: Callable[[float], int | None],
+    since_s: float = 0.0,
+) -> Gauges:  # fmt: skip
     """samples: good ones, oldest first; failure: time and text of the last bad one; open_at: how many requests the
-    client had open about then. Without values when the last good sample is older than STALE_S at `now_s`."""
+    client had open about then; since_s: when the load that the signs are of began. Without values when the last good
+    sample is older than STALE_S at `now_s`."""
     failed_s, error = failure
     if not samples or now_s - samples[-1][0] > STALE_S:
         return Gauges(error=error if now_s - failed_s < 2 * STALE_S else "")
     t_s, new = samples[-1]
     recent = [sample for sample in samples if sample[0] >= t_s - RECENT_S]
-    old, signs = recent[0][1], _signs(recent, open_at)
+    old, signs = recent[0][1], _signs([sample for sample in recent if sample[0] > since_s], open_at)
     accepted = _ratio(old, new, ACCEPTED, DRAFTS)
     return Gauges(
         running=_whole(new, RUNNING),
@@ -68,7 +70,7 @@ def _signs(recent: Sequence[Sample], open_at: Callable[[float], int | None]) -> 
 
     told = [(count, values) for t_s, values in recent if (count := open_at(t_s)) is not None]
     behind = [n - v[RUNNING] - v[WAITING] for n, v in told if RUNNING in v and WAITING in v]
-    old, new = (values.get(PREEMPTIONS) for _, values in (recent[0], recent[-1]))
+    old, new = (values.get(PREEMPTIONS) for _, values in (recent[0], recent[-1])) if recent else (None, None)
     return Signs(
         in_flight=sum(n for n, _ in told) / len(told) if told else None,
         backlog=sum(behind) / len(behind) if behind else None,

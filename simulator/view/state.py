@@ -7,7 +7,7 @@ Only what a screen needs is kept: minutes of rates, the last requests, seconds o
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,8 @@ from simulator.core.record import SlotState
 from simulator.view.gauges import Gauges, read_gauges
 
 RECENT_S = 60.0
-RATE_S = 3.0
+#: a rate is over so many seconds, and none is told over fewer than RATE_LEAST_S; likewise a limit, over ten at most
+RATE_S, RATE_LEAST_S, LIMIT_LEAST_S = 3.0, 2.0, 5.0
 LAG_LIMIT_MS = round(1e3 * LIMITS["loop_lag_p99_s"])
 #: a pulse this near to a scrape tells what was open then
 OPEN_NEAR_S = 1.0
@@ -53,7 +54,8 @@ class Latencies:
 
 @dataclass(slots=True)
 class LiveState:
-    """slots: the sessions of the last pulse, in slot order. stage_since_s: None when its beginning was not seen."""
+    """slots: the sessions of the last pulse, in slot order. stage_since_s: None when its beginning was not seen.
+    load_since_s: when this load began, 0 when that was not seen: a warm-up is another load than what comes after it."""
 
     manifest: Mapping[str, Any] = field(default_factory=dict)
     windows: Mapping[str, Any] = field(default_factory=dict)
@@ -63,6 +65,7 @@ class LiveState:
     stage_since_s: float | None = None
     stage_since_tok: int = 0
     stage_since_requests: int = 0
+    load_since_s: float = 0.0
     intervals: deque[Interval] = field(default_factory=lambda: deque(maxlen=2000))
     verified: Counter[bool | None] = field(default_factory=Counter)
     last_failure: Mapping[str, Any] = field(default_factory=dict)
@@ -82,14 +85,16 @@ class LiveState:
             self.stage_since_s = line["t_s"] if last or line["t_s"] < 2 else None
             self.stage_since_tok = line["output_tok"]
             self.stage_since_requests = line["requests_done"] + line["requests_failed"]
+        same_load = bool(last) and _load(last) == _load(line)
+        if last and not same_load:
+            self.load_since_s = line["t_s"]
         if last and line["t_s"] > last["t_s"]:
             # A difference below 0 is a correction: estimates of running replies were too high. It must count.
-            same_traffic = line["kind"] == last["kind"]
             self.intervals.append(
                 Interval(
                     line["t_s"],
                     line["t_s"] - last["t_s"],
-                    line["output_tok"] - last["output_tok"] if same_traffic else None,
+                    line["output_tok"] - last["output_tok"] if same_load else None,
                     line["loop_lag_s"],
                     line["cpu_share"],
                     line.get("lag_ticks", 0),
@@ -136,14 +141,15 @@ class LiveState:
         return "prefill" if slot.phase == "queue" and gauges.waiting == 0 else slot.phase
 
     def output_rate(self) -> float | None:
-        """Output tok/s over the last seconds; None before there are two pulses of this traffic."""
+        """Output tok/s over the last seconds of this load; None before there are enough of them: what comes first is a
+        burst, and of the load before."""
         end = self.pulse.get("t_s", 0.0)
         tok = span = 0.0
         for one in reversed(self.intervals):
             if one.t_s <= end - RATE_S or one.tok is None:
                 break
             tok, span = tok + one.tok, span + one.span_s
-        return max(0.0, tok / span) if span else None
+        return max(0.0, tok / span) if span >= RATE_LEAST_S else None
 
     @property
     def stage_start_s(self) -> float | None:
@@ -212,31 +218,36 @@ class LiveState:
 
     def gauges(self) -> Gauges:
         """The engine's gauges at the last pulse."""
-        return read_gauges(self._samples, self._engine_error, self.pulse.get("t_s", 0.0), self._open_at)
+        end = self.pulse.get("t_s", 0.0)
+        return read_gauges(self._samples, self._engine_error, end, self._open_at, self.load_since_s)
 
     def _open_at(self, t_s: float) -> int | None:
         nearest = min(self._open, key=lambda one: abs(one[0] - t_s), default=None)
         return None if nearest is None or abs(nearest[0] - t_s) > OPEN_NEAR_S else nearest[1]
 
     def limit(self, gauges: Gauges) -> Mapping[str, Any] | None:
-        """Where the limit is now (core/limit.py), over the last ten seconds; None before anything is known."""
-        health = self._client_reasons()
-        if health is None:
-            return None
-        return limit(replace(gauges.signs, client=health))
-
-    def _client_reasons(self) -> tuple[str, ...] | None:
+        """Where the limit is now (core/limit.py), over the last ten seconds of this load; None before there are enough
+        of them."""
         end = self.pulse.get("t_s", 0.0)
-        recent = [one for one in list(self.intervals)[-40:] if one.t_s > end - 10]
-        if not recent:
+        recent = [one for one in list(self.intervals)[-40:] if one.t_s > max(end - 10, self.load_since_s)]
+        if not recent or end - self.load_since_s < LIMIT_LEAST_S:
             return None
-        ticks, late = sum(one.ticks for one in recent), sum(one.late for one in recent)
-        worst = max(one.lag_s for one in recent)
-        lagging = late > 0.01 * ticks if ticks else worst > LIMITS["loop_lag_p99_s"]
-        cpu = sum(one.cpu_share * one.span_s for one in recent) / sum(one.span_s for one in recent)
-        found = [f"event-loop lag up to {1e3 * worst:.0f} ms"] if lagging else []
-        found += [f"{100 * cpu:.0f} % of a core"] if cpu > LIMITS["cpu_share_mean"] else []
-        return tuple(found)
+        return limit(replace(gauges.signs, client=_client_reasons(recent)))
+
+
+def _load(pulse: Mapping[str, Any]) -> tuple[str, bool]:
+    return pulse["kind"], pulse["stage"] == "warmup"
+
+
+def _client_reasons(recent: Sequence[Interval]) -> tuple[str, ...]:
+    """Why the client is past its limits, () when it is not."""
+    ticks, late = sum(one.ticks for one in recent), sum(one.late for one in recent)
+    worst = max(one.lag_s for one in recent)
+    lagging = late > 0.01 * ticks if ticks else worst > LIMITS["loop_lag_p99_s"]
+    cpu = sum(one.cpu_share * one.span_s for one in recent) / sum(one.span_s for one in recent)
+    found = [f"event-loop lag up to {1e3 * worst:.0f} ms"] if lagging else []
+    found += [f"{100 * cpu:.0f} % of a core"] if cpu > LIMITS["cpu_share_mean"] else []
+    return tuple(found)
 
 
 def busiest(slots: tuple[SlotState, ...]) -> list[SlotState]:

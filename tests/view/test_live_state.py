@@ -10,6 +10,7 @@ import orjson
 import pytest
 from growing_run import pulse, request, session, slot
 
+from simulator.core.gauges import RUNNING, WAITING
 from simulator.core.record import EngineSample
 from simulator.view.feed import Feed, RecentTail, process_gone
 from simulator.view.plain import progress_line
@@ -54,10 +55,11 @@ def counters(t_s: float, hits: float, queries: float, drafts: float = 0, accepte
     ("tokens", "expected"),
     [
         ([0], None),
-        ([0, 500], 1000.0),
-        ([0, 500, 1500], 1500.0),
-        ([0, 500, 400], 400.0),  # an estimate corrected downwards counts
-        ([500, 100], 0.0),  # and never shows as a negative rate
+        ([0, 500], None),
+        ([0, 5000, 5100, 5200], None),  # a burst at the start is no rate
+        ([0, 500, 1000, 1500, 2000], 1000.0),
+        ([0, 500, 400, 400, 800], 400.0),  # an estimate corrected downwards counts
+        ([500, 100, 100, 100, 100], 0.0),  # and never shows as a negative rate
         ([0] + [1_000_000] * 7 + [1_000_500], 1000.0 / 6),  # only the last three seconds
     ],
 )
@@ -74,7 +76,25 @@ def test_a_change_of_traffic_is_no_rate() -> None:
         pulse(3, [], output_tok=340, kind="synthetic"),
     )
     assert state.history(4, 1.0) == [None, 100.0, None, 300.0]
+    assert state.output_rate() is None
+    state.on_pulse(line(pulse(4, [], output_tok=640, kind="synthetic")))
     assert state.output_rate() == pytest.approx(300)
+
+
+def test_a_warm_up_at_another_load_is_no_part_of_the_rate_or_of_the_limit() -> None:
+    """All of a warm-up's requests at once, then four: what was open before would look like the front end's backlog."""
+    state = LiveState()
+    beats = [(1.0 * n, "warmup" if n < 4 else "synthetic", 32 if n < 4 else 4) for n in range(1, 13)]
+    total, told = 0, {}
+    for t_s, stage, running in beats:
+        total += 5_000 if stage == "warmup" else 700
+        state.on_engine(line(EngineSample(t_s - 0.2, {RUNNING: min(4.0, running), WAITING: 0.0})))
+        state.on_pulse(line(pulse(t_s, [], stage=stage, kind="synthetic", output_tok=total, in_flight=running)))
+        told[t_s] = state.output_rate(), state.limit(state.gauges())
+    assert [told[t_s] for t_s in (4.0, 5.0)] == [(None, None)] * 2
+    assert told[6.0] == (pytest.approx(700), None)
+    rate, found = told[9.0]
+    assert rate == pytest.approx(700) and found is not None and found["where"] == "none", found
 
 
 def test_history_lies_on_a_fixed_grid() -> None:
@@ -194,11 +214,11 @@ def test_progress_line() -> None:
     state = state_with(
         counters(41, 1, 2),
         request(t_end_s=41, t_sent_s=30, t_first_s=30.41, t_last_s=40),
-        pulse(41, [slot(i) for i in range(32)], output_tok=0, in_flight=23),
+        pulse(40, [slot(i) for i in range(32)], output_tok=0, in_flight=23),
         pulse(
             42,
             [slot(i, "idle" if i == 9 else "decode") for i in range(32)],
-            output_tok=3412,
+            output_tok=6824,
             requests_done=212,
             ends_s=150.0,
             in_flight=23,
