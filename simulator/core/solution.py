@@ -69,7 +69,9 @@ def from_line(line: bytes) -> Solution:
         raw = orjson.loads(line)
         ways = tuple(_way(each) for each in raw.pop("ways"))
         return Solution(**raw, ways=ways)
-    except (AttributeError, KeyError, TypeError) as error:
+    except KeyError as error:
+        raise ValueError(f"no solution of this version, it lacks {error}") from None
+    except (AttributeError, TypeError) as error:
         raise ValueError(f"no solution: {error}") from None
 
 
