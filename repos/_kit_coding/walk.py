@@ -215,7 +215,7 @@ class Walk:
             self.saw(f"`{path}` is gone.")
         elif text != self.files[path]:
             source = self.world.sources[path]
-            blocks = edit_blocks(source, before, after, context=self.rng.choice((6, 8, 10, 12)))
+            blocks = edit_blocks(source, before, after, context=self.rng.choice((16, 20, 24)))
             self._edited(path, blocks, text, intent, insight)
 
     def replace(self, path: str, old: str, new: str, intent: str) -> None:
