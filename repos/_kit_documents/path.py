@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from simulator.core.action import Action, Command, Complete, Edit, ListFiles, ReadFile, Search, Step, Write
 from simulator.core.task import Style
+from simulator.tasks import words
 
 from . import furniture
 from .code import repair
@@ -22,9 +23,13 @@ if TYPE_CHECKING:
     from .case import Case
 
 #: replies of a session, the last one included, lie between these
-LENGTHS: Mapping[str, tuple[int, int]] = {"small": (14, 19), "medium": (39, 49), "long": (108, 126)}
+LENGTHS: Mapping[str, tuple[int, int]] = {"small": (14, 19), "medium": (39, 49), "long": (113, 129)}
 #: a reply has about this many characters of prose
 _PROSE = (580, 980)
+#: size -> after so many replies without a long file something is written down, and how often that is in all
+_LOG_EVERY: Mapping[str, tuple[int, int]] = {"small": (99, 99), "medium": (10, 13), "long": (9, 12)}
+_LOGS: Mapping[str, int] = {"small": 0, "medium": 1, "long": 8}
+_LOGGED, _LONG_FILE = 22, 1_800
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,9 @@ class Path:
     def mend(self, beat: str, path: str, better: str, **more: object) -> None:
         """An edit that turns what was written there into `better`."""
         before, self._written[path] = self._written[path], better
-        self.do(beat, Edit(path, repair(before, better)), **more)  # type: ignore[arg-type]
+        whole = self.size != "small" and self.r.random() < 0.5  # agents often send the file again, whole
+        action = Write(path, better) if whole else Edit(path, repair(before, better))
+        self.do(beat, action, **more)  # type: ignore[arg-type]
         if self.raw:
             first = next((k for k, (a, b) in enumerate(_pairs(before, better), 1) if a != b), 1)
             span = (max(1, first - 8), first + self.r.randint(14, 26))
@@ -127,10 +134,10 @@ class Path:
         action = Search(regex, folder or ".", name) if "." in name else Search(regex, where)
         self.do(beat, action, **more)  # type: ignore[arg-type]
 
-    def grep(self, beat: str, words: str, *files: str, after: int = 0, **more: object) -> None:
+    def grep(self, beat: str, text: str, *files: str, after: int = 0, **more: object) -> None:
         """A literal text in some files, with a command."""
         option = f"-A{after} " if after else ""
-        command = f"grep -nF {option}-- {shlex.quote(words)} {' '.join(map(shlex.quote, files))}"
+        command = f"grep -nF {option}-- {shlex.quote(text)} {' '.join(map(shlex.quote, files))}"
         self.do(beat, Command(command), **more)  # type: ignore[arg-type]
 
     def spot(self, paper: Paper, key: str, result: str, *, weight: float = 1.0, **values: object) -> None:
@@ -190,6 +197,8 @@ class Path:
         for path in self.case.results:
             span = (1, self.r.randrange(30, 70, 5)) if self.raw else (None, None)
             self.do("out_read", ReadFile(path, *span), weight=1.5, file=path)
+        if self.size != "small":
+            self.do("handover", Write("HANDOVER.md", ""), file="HANDOVER.md")
         self.do("status", Command(f"git status --short {self.n['inbox']} {self.n['docs']}"), weight=1.5)
         count = f"find {self.n['out']} -type f | sort | xargs wc -l"
         self.do("count", Command(count), weight=0.8)
@@ -197,7 +206,7 @@ class Path:
     # ---- beats -> steps
 
     def finished(self, closing: str) -> tuple[Step, ...]:
-        kept = self._kept()
+        kept = self._logged(self._kept())
         steps: list[Step] = []
         next_mark, seen = self.r.randint(5, 8), ""
         for number, beat in enumerate(kept):
@@ -206,13 +215,57 @@ class Path:
                 progress = self._progress(beat.chapter)
                 next_mark = number + self.r.randint(6, 10)
             say = self._talk.reply(seen, beat.plan, beat.name, beat.values, self.r.randint(*_PROSE))
-            steps.append(Step(say, (beat.action,), progress=progress))
+            steps.append(Step(say, (self._with_text(beat, kept[:number], closing),), progress=progress))
             seen = beat.saw
         say = f"{seen} {self._talk.line('close', 'plan')}".strip()
         return (*steps, Step(say, (Complete(closing),), progress=self._progress(len(self._chapters))))
 
+    def _with_text(self, beat: _Beat, before: Sequence[_Beat], closing: str) -> Action:
+        """What is written down of a chapter, or for whoever comes next, is known only now."""
+        if not isinstance(beat.action, Write) or beat.action.content:
+            return beat.action
+        if beat.name == "handover":
+            return Write(beat.action.path, self._handover(closing, before))
+        last = max((k for k, b in enumerate(before) if b.name == "log_write"), default=0)
+        told = [b for b in before[last:] if b.name not in ("circular", "read_on", "log_write")]
+        found = "\n".join(f"- {_what(b.action)}: {b.saw}" for b in told[-_LOGGED:])
+        todo = self._progress(beat.chapter)
+        return Write(
+            beat.action.path, f"# {self._chapters[beat.chapter]}\n\n{found}\n\n## Where this stands\n\n{todo}\n"
+        )
+
+    def _logged(self, kept: Sequence[_Beat]) -> list[_Beat]:
+        """With a log of findings written now and then, where nothing else is."""
+        out: list[_Beat] = []
+        since, logs, wait = 0, 0, self.r.randint(*_LOG_EVERY[self.size])
+        for beat in kept:
+            if since >= wait and len(out) > 12:
+                logs, since, wait = logs + 1, 0, self.r.randint(*_LOG_EVERY[self.size])
+                ended = self._chapters[out[-1].chapter]
+                path = f"log/{logs:02d}_{words.plain(ended)}.md"
+                plan, saw = (self._talk.line("log_write", part, ended=ended, file=path) for part in ("plan", "saw"))
+                values: dict[str, object] = {"file": path, "ended": ended}
+                out.append(_Beat("log_write", Write(path, ""), plan, saw, out[-1].chapter, 0.0, 0, values))
+            out.append(beat)
+            long = isinstance(beat.action, Write) and (len(beat.action.content) > _LONG_FILE or not beat.action.content)
+            since = 0 if long else since + 1
+        return out
+
+    def _handover(self, closing: str, before: Sequence[_Beat]) -> str:
+        jobs = [path for path in self._written if path.startswith(f"{self.n['work']}/") and path.endswith(".py")]
+        run = "\n".join(f"python -m {path[:-3].replace('/', '.')}" for path in jobs)
+        done = "\n".join(f"- {title}" for title in self._chapters)
+        left = "\n".join(
+            f"- `{b.action.path}`" for b in before if b.name == "circular" and isinstance(b.action, ReadFile)
+        )
+        aside = f"\n\n## Looked at and left aside\n\n{left}" if left else ""
+        return (
+            f"# {self.case.title}\n\n{closing}\n\n## How it was done\n\n{done}\n\n## To run it again\n\n```\n{run}\n"
+            f"python {self.house.tool('form')}\n```{aside}\n"
+        )
+
     def _kept(self) -> list[_Beat]:
-        room = self.r.randint(*LENGTHS[self.size]) - 1 - sum(b.weight == 0 for b in self._beats)
+        room = self.r.randint(*LENGTHS[self.size]) - 1 - _LOGS[self.size] - sum(b.weight == 0 for b in self._beats)
         groups: dict[int, list[_Beat]] = {}
         for beat in self._beats:
             if beat.weight:
@@ -227,6 +280,12 @@ class Path:
 
     def _progress(self, chapter: int) -> str:
         return "\n".join(f"- [{'x' if k < chapter else ' '}] {title}" for k, title in enumerate(self._chapters))
+
+
+def _what(action: Action) -> str:
+    if isinstance(action, Command):
+        return f"`{action.command}`"
+    return f"`{getattr(action, 'path', '.')}`"
 
 
 def _pairs(one: str, other: str) -> list[tuple[str, str]]:

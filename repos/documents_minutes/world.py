@@ -85,7 +85,7 @@ def build(seed: int, size: str, attempt: int = 0) -> World:
         quorate = number != n - 2 and (number < 4 or number == n - 1 or r.random() > 0.07)
         moves = _moves(r, number, names, held, offices, r.randint(*span), quorate)
         corrects = _correction(r, meetings, held, number, n) if quorate else None
-        first, total = 2 if corrects else 1, len(moves) + r.randint(8, 13) + bool(corrects)
+        first, total = 2 if corrects else 1, len(moves) + r.randint(11, 14) + bool(corrects)
         places = tuple(sorted(r.sample(range(first, total + 1), len(moves))))
         present = r.sample(names, r.randint(quorum, 6) if quorate else r.randint(1, quorum - 1))
         meetings.append(Meeting(number, day, moves, quorate, corrects, tuple(present), present[0], places, total))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path as FilePath
 
 from simulator.core.action import Command
@@ -139,7 +140,7 @@ def _statements(p: Path, world: World, papers: dict[str, Paper], slip: bool) -> 
         p.mend("sign_mend", job, _statement_module(p, world, False), **values)
         p.do("statement_rerun", command, **values)
     for s in world.suppliers:
-        look = Command(f"python -m {p.n['work']}.{module} '{s.company.name}'")
+        look = Command(f"python -m {p.n['work']}.{module} {shlex.quote(s.company.name)}")
         p.do("moves_look", look, weight=1.2, supplier=s.company.short, **values)
 
 
