@@ -49,13 +49,18 @@ class Proofs:
 
     def added(self, unit: Unit, twist: Twist, told: str) -> str:
         """The test module with a method for this rule at its end. told: cause and change, for its docstring."""
-        right, n = self.case.right(unit), self.case.n
-        rows = [f'            {n[f"o_{k}"]}="{self.case.text(k, right[k])}",\n' for k in self.case.wanted]
-        check = f"        self.{self.names['t_check']}(\n"
+        done = self.case.units[: self.case.units.index(unit)]
+        calls = [self._call(u) for u in (unit, *done[-3:])]
         said = textwrap.indent(textwrap.fill(spin(self._r, told), 100), "        ")
         title = f"{twist.title[0].upper()}{twist.title[1:]}: {unit.name}."
+        rest = "        # what was agreed before must not move\n"
+        body = calls[0] + (rest + "".join(calls[1:]) if done else "")
         self._methods.append(
-            f'\n    def {self.method(twist)}(self):\n        """{title}\n\n{said}\n        """\n{check}'
-            f'            "{unit.name}",\n{"".join(rows)}        )\n'
+            f'\n    def {self.method(twist)}(self):\n        """{title}\n\n{said}\n        """\n{body}'
         )
         return self.case.w.fill(_HEAD, self.names) + "".join(self._methods) + _TAIL
+
+    def _call(self, unit: Unit) -> str:
+        right, n = self.case.right(unit), self.case.n
+        rows = "".join(f'            {n[f"o_{k}"]}="{self.case.text(k, right[k])}",\n' for k in self.case.wanted)
+        return f'        self.{self.names["t_check"]}(\n            "{unit.name}",\n{rows}        )\n'
