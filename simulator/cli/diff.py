@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from simulator.cli.foreign import is_file
 from simulator.cli.report import fold
@@ -16,10 +17,13 @@ from simulator.core.compare.comparison import Comparison, Question, begun, compa
 from simulator.core.compare.delivered import delivered
 from simulator.core.compare.pairing import paired
 from simulator.core.compare.rows import METRICS, find
+from simulator.core.compare.solving import Tasks, checked
 from simulator.core.compare.verdict import Verdict
 from simulator.core.compare.within import within
-from simulator.core.metric import Metric
+from simulator.core.metric import OUTPUT, SOLVED_HOUR, Metric
+from simulator.core.quality import quality_of
 from simulator.core.run import KINDS
+from simulator.core.solved import judged
 from simulator.core.summary import SCHEMA
 from simulator.core.window import traffic
 from simulator.errors import Incomparable, UsageError
@@ -41,7 +45,7 @@ class Asked:
 
     a: str
     b: str
-    primary: str = "output"
+    primary: str | None = None
     fail_on: str = "regression"
     equivalence: str | None = None
     allow: tuple[str, ...] = ()
@@ -60,6 +64,8 @@ def main(asked: Asked) -> int:
         return _beside_another_tool(asked)
     question = _question(asked)
     sides = _sides(asked, question)
+    if asked.primary is None and all(run.live for side in sides for run in side):
+        question = replace(question, primary=SOLVED_HOUR)
     try:
         found = compare(*sides, question)
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
@@ -77,7 +83,7 @@ def main(asked: Asked) -> int:
 def _beside_another_tool(asked: Asked) -> int:
     from simulator.cli import foreign
 
-    before, colon, name = asked.primary.rpartition(":")
+    before, colon, name = (asked.primary or OUTPUT.label).rpartition(":")
     if colon and before.strip().lower() not in PREFIX:
         raise UsageError(f"--primary {asked.primary}: before the colon stands agents or synthetic")
     kind = PREFIX[before.strip().lower()] if colon else ""
@@ -89,7 +95,9 @@ def _beside_another_tool(asked: Asked) -> int:
 
 
 def exit_code(found: Comparison, fail_on: str) -> int:
-    """incomparable and client-limited: 4, since nothing was shown; of any metric where every one is asked about."""
+    """incomparable and client-limited: 4, since nothing was shown; of any metric where every one is asked about. A
+    solved share counts as a metric of its own."""
+    share = found.solving.word if found.solving is not None else None
     if found.word in (Verdict.INCOMPARABLE, Verdict.CLIENT_LIMITED):
         return Incomparable.exit_code
     rows = [row for part in found.parts for row in part.rows]
@@ -98,19 +106,20 @@ def exit_code(found: Comparison, fail_on: str) -> int:
     bad = {
         "never": False,
         "regression": found.word is Verdict.WORSE,
-        "worse": any(row.word is Verdict.WORSE for row in rows),
-        "inconclusive": found.word not in GOOD,
+        "worse": Verdict.WORSE in (share, *(row.word for row in rows)),
+        "inconclusive": found.word not in GOOD or (share is not None and share not in GOOD),
     }
     return int(bad[fail_on])
 
 
 def _question(asked: Asked) -> Question:
-    kind, colon, name = asked.primary.partition(":")
+    primary = asked.primary or OUTPUT.label
+    kind, colon, name = primary.partition(":")
     if colon and kind.strip().lower() not in PREFIX:
-        raise UsageError(f"--primary {asked.primary}: before the colon stands agents or synthetic")
-    metric = find(name if colon else asked.primary)
+        raise UsageError(f"--primary {primary}: before the colon stands agents or synthetic")
+    metric = find(name if colon else primary)
     if metric is None or not metric.better:
-        raise UsageError(f"--primary {asked.primary}: {_meant(name if colon else asked.primary, metric)}")
+        raise UsageError(f"--primary {primary}: {_meant(name if colon else primary, metric)}")
     return Question(
         primary=metric,
         kind=PREFIX[kind.strip().lower()] if colon else "",
@@ -185,13 +194,24 @@ def digest(run: Run, name: str, *, alone: bool) -> OneRun:
         work = {kind: delivered(run.requests, kind) for kind in kinds if run.manifest.get("mode") != LIVE}
         samples = {kind: traffic(run.data(), kind) for kind in kinds} if alone else {}
         sure = {kind: within(sample) for kind, sample in samples.items() if sample is not None}
+        tasks = _tasks(run, summary)
         _ = run.requests  # a live run's, too: what is damaged shows only when it is read
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
         raise UsageError(
             f"{run.path} cannot be folded: its files hold values that no run writes ({type(error).__name__}); restore "
             "them or run the scenario again"
         ) from None
-    return OneRun(name, run.manifest, summary, run.ended, work, sure, str(run.path), run.damage.get(RECORDS, 0))
+    damaged = run.damage.get(RECORDS, 0)
+    return OneRun(name, run.manifest, summary, run.ended, work, sure, str(run.path), damaged, tasks)
+
+
+def _tasks(run: Run, summary: dict[str, Any]) -> Tasks:
+    """Of a live run; its summary gets what older ones lack."""
+    sample = traffic(run.data(), KINDS[0]) if run.manifest.get("mode") == LIVE else None
+    if sample is None or summary.get(KINDS[0]) is None:
+        return {}
+    summary[KINDS[0]]["quality"] = quality_of(summary[KINDS[0]])
+    return checked(judged(sample))
 
 
 def _names(folders: Sequence[Path]) -> dict[Path, str]:

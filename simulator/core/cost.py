@@ -44,10 +44,11 @@ class Tokens:
 
 def delivered(part: Mapping[str, Any] | None, *, live: bool = False) -> Tokens | None:
     """Tokens of a traffic part of summary.json; None when nothing was delivered. live: its sessions' answers were the
-    engine's own, so a check that passes is a solved task; in a replay nothing is solved."""
+    engine's own, so a check that passes is a solved task, however its session ended; in a replay nothing is solved."""
     if part is None or not part["output_tok"] or not part["requests"]["ok"]:
         return None
     asked, share, done = part["input_tok"] or 0.0, part["cached_share"]["all"], part["sessions"]
+    checked = part.get("live")
     return Tokens(
         window_s=part["window"]["length_s"],
         output_tok=part["output_tok"],
@@ -55,7 +56,7 @@ def delivered(part: Mapping[str, Any] | None, *, live: bool = False) -> Tokens |
         cached_tok=None if share is None else asked * share,
         requests=part["requests"]["ok"],
         sessions=done["completed"] if done else None,
-        solved=done["verified"] if done and live else None,
+        solved=checked["solved"] if checked and live else None,
     )
 
 
@@ -167,6 +168,7 @@ class Against:
     output_saving: float | None
     output_saving_at: float | None
     output_break_even: float | None
+    usd_per_solved: float | None = None
 
 
 def against(tokens: Tokens, usd_h: float, name: str, price: ApiPrice, utilisation: float) -> Against:
@@ -180,4 +182,5 @@ def against(tokens: Tokens, usd_h: float, name: str, price: ApiPrice, utilisatio
         output_saving=saving(own, asked.output_usd),
         output_saving_at=saving(own, asked.output_usd, utilisation),
         output_break_even=break_even(own, asked.output_usd),
+        usd_per_solved=ratio(asked.usd, tokens.solved),
     )

@@ -78,4 +78,11 @@ DELIVERY = (
     Metric("fairness (Jain)", ("fairness", "jain"), "", "higher"),
     Metric("worst / median session", ("fairness", "worst_over_median"), "x", "lower"),
 )
+#: of live runs
+SOLVED_HOUR = Metric("solved tasks", ("quality", "per_hour"), "/h", "higher")
+SOLVED = (
+    SOLVED_HOUR,
+    Metric("tokens a solved task", ("quality", "tok_per_solved"), "tok", "lower"),
+    Metric("output tokens a solved task", ("quality", "output_tok_per_solved"), "tok", "lower"),
+)
 TABLE = (*THROUGHPUT, *LATENCY, *SHAPE, *DELIVERY)

@@ -26,31 +26,39 @@ def solved(sample: Traffic, sessions: Sequence[Session] | None = None) -> dict[s
     calls, how many a session made.
     by_...: name -> {judged, solved}.
     """
-    pool = list(sample.run.sessions if sessions is None else sessions)
-    inside = sample.window.holds(np.array([s.t_end_s for s in pool], dtype=np.float64))
-    ended = [s for s, held in zip(pool, inside, strict=True) if held]
-    judged = [s for s in ended if s.verified is not None]
-    good = sum(s.verified is True for s in judged)
-    failures = Counter(s.failure_class or "wrong_answer" for s in judged if s.verified is False)
-    recorded = [s for s in judged if s.recorded_share is not None]
+    ended = _ended(sample, sample.run.sessions if sessions is None else sessions)
+    told = [s for s in ended if s.verified is not None]
+    good = sum(s.verified is True for s in told)
+    failures = Counter(s.failure_class or "wrong_answer" for s in told if s.verified is False)
+    recorded = [s for s in told if s.recorded_share is not None]
     astray = [float(s.diverged_turn) for s in recorded if s.diverged_turn is not None]
     return {
-        "judged": len(judged),
+        "judged": len(told),
         "solved": good,
-        "share": ratio(float(good), float(len(judged))),
-        "unjudged": len(ended) - len(judged),
+        "share": ratio(float(good), float(len(told))),
+        "unjudged": len(ended) - len(told),
         "failures": {name: failures[name] for name in FAILURES if failures[name]},
-        "turns": describe(_each(judged, lambda s: float(s.end_turn))),
-        "prompt_tok": describe(_spent(judged, sample.run.requests, "prompt_tok")),
-        "output_tok": describe(_spent(judged, sample.run.requests, "output_tok")),
+        "turns": describe(_each(told, lambda s: float(s.end_turn))),
+        "prompt_tok": describe(_spent(told, sample.run.requests, "prompt_tok")),
+        "output_tok": describe(_spent(told, sample.run.requests, "output_tok")),
         "recorded": len(recorded),
         "on_path": len(recorded) - len(astray),
         "diverged_turn": describe(np.array(astray, dtype=np.float64)),
         "recorded_share": describe(_each(recorded, lambda s: s.recorded_share or 0.0)),
-        "by_kind": _by(judged, lambda s: s.task_kind),
-        "by_size": _by(judged, lambda s: s.task_size),
-        "by_profile": _by(judged, lambda s: s.profile),
+        "by_kind": _by(told, lambda s: s.task_kind),
+        "by_size": _by(told, lambda s: s.task_size),
+        "by_profile": _by(told, lambda s: s.profile),
     }
+
+
+def judged(sample: Traffic) -> list[Session]:
+    """The sessions that `solved` judges."""
+    return [s for s in _ended(sample, sample.run.sessions) if s.verified is not None]
+
+
+def _ended(sample: Traffic, sessions: Sequence[Session]) -> list[Session]:
+    inside = sample.window.holds(np.array([s.t_end_s for s in sessions], dtype=np.float64))
+    return [s for s, held in zip(sessions, inside, strict=True) if held]
 
 
 def _each(sessions: Sequence[Session], figure: Callable[[Session], float]) -> Floats:

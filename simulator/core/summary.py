@@ -17,6 +17,7 @@ from simulator.core.goodput import goodput
 from simulator.core.groups import groups
 from simulator.core.latency import latencies
 from simulator.core.limit import limit
+from simulator.core.quality import quality
 from simulator.core.run import KINDS, RunData
 from simulator.core.sessions import outcomes, wall
 from simulator.core.solved import solved
@@ -63,6 +64,7 @@ def _traffic(sample: Traffic, slo: Mapping[str, float], scraped: dict[str, Any] 
     agent = sample.kind == "agent"
     turns = turns_due(sample)
     rate, hits = rates(sample), _cached(sample)
+    live = solved(sample) if agent and sample.run.live else None
     uncached = None if hits["all"] is None or rate["input_tok_s"] is None else rate["input_tok_s"] * (1 - hits["all"])
     return {
         "window": {**asdict(sample.window), "length_s": sample.window.length_s},
@@ -82,7 +84,8 @@ def _traffic(sample: Traffic, slo: Mapping[str, float], scraped: dict[str, Any] 
         "planned": planned(sample.sent),
         "fairness": fairness(turns) if agent else None,
         "sessions": outcomes(sample) if agent else None,
-        "live": solved(sample) if agent and sample.run.live else None,
+        "live": live,
+        "quality": quality(live, sample.window.length_s),
         "wall": wall(sample) if agent else None,
         "tools": tools(sample.run.tools, sample.window) if agent else None,
         **(groups(sample) if agent else {}),

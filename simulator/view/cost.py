@@ -139,6 +139,8 @@ def _api_rows(traffic: Traffic, each: Against) -> list[tuple[str, ...]]:
         output = (each.output_saving, each.output_saving_at, each.output_break_even)
         price = digits(each.bill.output_usd / traffic.tokens.output_tok * 1e6)
         rows += [(f"    {shares} %",), ("    output tokens alone", price, *_saved(*output))]
+    if each.usd_per_solved is not None:
+        rows.append((f"    a solved task costs {dollars(each.usd_per_solved)} there",))
     return rows
 
 

@@ -25,7 +25,7 @@ from simulator.view.identity import (
 )
 from simulator.view.marks import marks
 from simulator.view.report_parts import verified
-from simulator.view.solved import share, why_not
+from simulator.view.solved import share, took, why_not
 from simulator.view.verdict import NO_COMPARISON, WHO, limits
 
 #: cells of a line before what it says
@@ -80,7 +80,7 @@ def in_a_line(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     told = [f"[{mark.partition(':')[0]}]" for mark in marks(summary, manifest)]
     agent, synthetic = summary["agent"], summary["synthetic"]
     if agent is not None and agent.get("live"):
-        told.append(f"solved {share(agent['live'])};")
+        told.append(f"solved {share(agent)};")
     if agent is not None:
         turn = duration(agent["turn_latency_s"]["p50"])
         told.append(f"agents {measure(agent['output_tok_s'], 'tok/s')}, a turn {turn} (p50);")
@@ -135,7 +135,7 @@ def _agent_lines(agent: Mapping[str, Any], *, carried_out: bool) -> list[str]:
     ]
     if live is not None:
         missed = why_not(live)
-        lines.append(f"solved     {share(live)}" + (f"; {missed}" if missed else ""))
+        lines.append("solved     " + "; ".join(filter(None, (share(agent), missed, took(agent)))))
     if split:
         shares = split["shares"]
         tool = shares["tool_run_s"] + shares["tool_queue_s"] + shares["tool_pace_s"]

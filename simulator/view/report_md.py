@@ -21,7 +21,7 @@ from simulator.view.identity import (
     title,
 )
 from simulator.view.report_parts import client, engine, errors, groups, limit, sessions, table, tools, wall, warnings
-from simulator.view.solved import section, share, why_not
+from simulator.view.solved import section, share, took, why_not
 from simulator.view.verdict import NO_COMPARISON, WHO, failures, limits, missing_p99
 
 Lines = list[str]
@@ -41,7 +41,7 @@ def report(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     else:
         lines += [*side_by_side(agent, synthetic, manifest), *notes(summary), ""]
     if agent is not None:
-        lines += [*section(agent.get("live")), *wall(agent), *sessions(agent), *groups(agent)]
+        lines += [*section(agent), *wall(agent), *sessions(agent), *groups(agent)]
         lines += tools(agent, carried_out=not is_virtual(manifest))
     lines += [
         *arrivals(summary),
@@ -60,7 +60,8 @@ def headline(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Lines:
     lines: Lines = []
     if agent is not None and (live := agent.get("live")):
         missed = why_not(live)
-        lines.append(f"**Solved: {share(live)}**{f'; {missed}' if missed else ''}.  ")
+        told = "; ".join(filter(None, (missed, took(agent))))
+        lines.append(f"**Solved: {share(agent)}**{f'; {told}' if told else ''}.  ")
     if agent is not None:
         busy = agent["in_flight_mean"]
         lines.append(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.view.format import cell, count, digits, percent
+from simulator.core.quality import quality_of
+from simulator.view.format import DASH, cell, count, digits, percent
 from simulator.view.report_parts import table
 
 #: core.record.FAILURES in words
@@ -21,11 +22,31 @@ WORDS = {
 GROUPS = {"by_kind": "task kind", "by_size": "task size", "by_profile": "client profile"}
 
 
-def share(live: Mapping[str, Any]) -> str:
-    """`5 of 8 tasks (62.5 %)`."""
+def share(agent: Mapping[str, Any]) -> str:
+    """`5 of 8 tasks (62.5 %, 95 % 30.6..86.3)` of the agents' part of a live run's summary."""
+    live = agent["live"]
     if not live["judged"]:
         return "no session ended by itself"
-    return f"{count(live['solved'])} of {count(live['judged'])} tasks ({percent(live['share'])})"
+    sure = interval(quality_of(agent) or {})
+    return f"{count(live['solved'])} of {count(live['judged'])} tasks ({percent(live['share'])}, 95 % {sure})"
+
+
+def interval(row: Mapping[str, Any]) -> str:
+    """`30.6..86.3`, per cent; a dash where it is not known."""
+    low, high = row.get("low"), row.get("high")
+    return DASH if low is None or high is None else f"{digits(100 * low)}..{digits(100 * high)}"
+
+
+def took(agent: Mapping[str, Any]) -> str:
+    """`41.2 solved an hour; 812,000 tokens a solved task, 9,100 of them output`; "" when nothing was solved."""
+    found = quality_of(agent)
+    if found is None or not agent["live"]["solved"]:
+        return ""
+    told = [f"{digits(found['per_hour'])} solved an hour"]
+    if found["tok_per_solved"] is not None:
+        spent, output = count(found["tok_per_solved"]), count(found["output_tok_per_solved"])
+        told.append(f"{spent} tokens a solved task, {output} of them output")
+    return "; ".join(told)
 
 
 def why_not(live: Mapping[str, Any]) -> str:
@@ -33,11 +54,12 @@ def why_not(live: Mapping[str, Any]) -> str:
     return ", ".join(f"{count(number)} {name.replace('_', ' ')}" for name, number in live["failures"].items())
 
 
-def section(live: Mapping[str, Any] | None) -> list[str]:
+def section(agent: Mapping[str, Any]) -> list[str]:
     """Nothing for a replay."""
-    if live is None:
+    live, found = agent.get("live"), quality_of(agent)
+    if live is None or found is None:
         return []
-    rows = [("**solved**", f"**{share(live)}**")]
+    rows = [("**solved**", f"**{share(agent)}**"), ("solved an hour", digits(found["per_hour"]))]
     rows += [(f"not solved: {WORDS[name]}", count(number)) for name, number in live["failures"].items()]
     if live["unjudged"]:
         rows.append(("not judged: the run ended before, or it was a fault of ours", count(live["unjudged"])))
@@ -46,22 +68,32 @@ def section(live: Mapping[str, Any] | None) -> list[str]:
         ("prompt tokens a session, p50 / p90", _pair(live["prompt_tok"])),
         ("output tokens a session, p50 / p90", _pair(live["output_tok"])),
     ]
+    if live["solved"]:
+        spent = (count(found[key]) for key in ("prompt_tok_per_solved", "output_tok_per_solved"))
+        rows.append(("prompt / output tokens a solved task, the unsolved ones' included", " / ".join(spent)))
     if live["recorded"]:
         rows.append(("kept to the recorded way", f"{count(live['on_path'])} of {count(live['recorded'])}"))
         rows.append(("left it at turn, p50 (from 0)", digits(live["diverged_turn"]["p50"])))
         rows.append(("recorded calls made, mean", percent(live["recorded_share"]["mean"])))
-    lines = ["## Tasks solved", "", *table(("", ""), rows), "", *_parts(live)]
-    return [*lines, "A task is solved when its check passes on what the session left, however the session ended.", ""]
+    lines = ["## Tasks solved", "", *table(("", ""), rows), "", *_parts(live, found)]
+    told = "A task is solved when its check passes on what the session left, however the session ended."
+    return [*lines, f"{told} 95 %: Wilson's interval. What a solved task costs: `sim cost`.", ""]
 
 
-def _parts(live: Mapping[str, Any]) -> list[str]:
+def _parts(live: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
     rows = [
-        (name, cell(group), f"{count(row['solved'])} of {count(row['judged'])}")
+        (
+            name,
+            cell(group),
+            f"{count(row['solved'])} of {count(row['judged'])}",
+            percent(found[key][group]["share"]),
+            interval(found[key][group]),
+        )
         for key, name in GROUPS.items()
         for group, row in live[key].items()
         if len(live[key]) > 1
     ]
-    return [*table(("by", "", "solved"), rows), ""] if rows else []
+    return [*table(("by", "", "solved", "%", "95 %"), rows), ""] if rows else []
 
 
 def _pair(spread: Mapping[str, Any]) -> str:

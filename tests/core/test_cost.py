@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from fixtures_fold import failure, reply, run_of, session
@@ -93,7 +94,7 @@ def test_delivered_is_of_the_window_and_failures_cost_nothing() -> None:
     part = summarise(run)["agent"]
     found = delivered(part)
     assert found == Tokens(10.0, 40.0, 4_000.0, pytest.approx(3_600), 4, 1, None)
-    live = delivered(part, live=True)
+    live = delivered(summarise(replace(run, mode="live"))["agent"], live=True)
     assert live is not None and live.solved == 1
 
 

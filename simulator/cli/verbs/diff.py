@@ -12,8 +12,9 @@ def diff(
     a: Annotated[str, typer.Argument(metavar="A", help="Run folder(s), with commas; a folder of them; label:NAME.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The other side, what is on trial.")],
     primary: Annotated[
-        str, typer.Option(help="Metric that decides, e.g. 'TTFT p95', tpot_s.p50, synthetic:output.")
-    ] = "output",
+        str | None,
+        typer.Option(help="Metric that decides, e.g. 'TTFT p95', synthetic:output; of live runs solved tasks."),
+    ] = None,
     fail_on: Annotated[
         str, typer.Option(help="regression: primary worse; worse: any metric; inconclusive: not shown good; never.")
     ] = "regression",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel
 
 from simulator.core.certify import FAILED_SHARE, LIMITED
 from simulator.core.compare.delivered import TOLERANCE, Delivered, Match, match
+from simulator.core.compare.solving import Tasks
 from simulator.core.compare.within import Within
 from simulator.core.run import KINDS
 from simulator.core.scenario import Scenario
@@ -24,7 +25,8 @@ LIVE = "live"
 class OneRun:
     """What a comparison needs of a run, its records already folded away. name: short, its own among all runs; path:
     where it is. ended: it came to an end, whatever ended it. delivered, within: by kind of traffic; `within` is
-    empty unless it was asked for. unreadable: lines of its records that are damaged."""
+    empty unless it was asked for. unreadable: lines of its records that are damaged. tasks: of a live run, what
+    its checks said; {} of a replay."""
 
     name: str
     manifest: Mapping[str, Any]
@@ -34,6 +36,11 @@ class OneRun:
     within: Mapping[str, Within]
     path: str = ""
     unreadable: int = 0
+    tasks: Tasks = field(default_factory=dict)
+
+    @property
+    def live(self) -> bool:
+        return self.manifest.get("mode") == LIVE
 
     @property
     def engine(self) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ from simulator.core.compare.pairing import Begun, Order, order, paired
 from simulator.core.compare.pairs import PairedRatio, holm, ratio_of_pairs
 from simulator.core.compare.rows import GROUPS, OUTPUT, Group, value_of
 from simulator.core.compare.settings import Difference, differences
+from simulator.core.compare.solving import Solving, solving
 from simulator.core.compare.verdict import More, Setting, Verdict, more, verdict
 from simulator.core.compare.within import quantile_ratio, throughput_ratio
 from simulator.core.metric import Metric
@@ -69,7 +70,8 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """a, b: all runs of the sides; pairs: those that were compared. kind: the primary metric's traffic; "" when nothing
-    was sent by both. reasons: all, also those that were allowed. Of one pair, intervals are within-run ones."""
+    was sent by both. reasons: all, also those that were allowed. Of one pair, intervals are within-run ones. solving:
+    of live runs with a task in common."""
 
     question: Question
     a: tuple[OneRun, ...]
@@ -81,6 +83,12 @@ class Comparison:
     reasons: tuple[Reason, ...]
     notes: tuple[str, ...]
     settings: tuple[Difference, ...]
+    solving: Solving | None = None
+
+    @property
+    def live(self) -> bool:
+        """Whether models' own replies drove all agents."""
+        return bool(self.pairs) and all(run.live for pair in self.pairs for run in pair)
 
     @property
     def primary(self) -> Row | None:
@@ -89,7 +97,9 @@ class Comparison:
 
     @property
     def word(self) -> Verdict:
-        """The verdict of the primary metric."""
+        """The verdict of the primary metric; of live runs whose solved share fell for sure, worse, whatever it says."""
+        if self.solving is not None and self.solving.word is Verdict.WORSE:
+            return Verdict.WORSE
         row = self.primary
         if row is None or row.word is None:
             return Verdict.INCOMPARABLE
@@ -142,7 +152,22 @@ def compare(a: Sequence[OneRun], b: Sequence[OneRun], question: Question) -> Com
         reasons=tuple(why),
         notes=tuple(notes(pairs, ordered, alone, question.allowed)),
         settings=tuple(differences(pairs[0][0].engine, pairs[0][1].engine)),
+        solving=_solving(pairs, why, parts, question),
     )
+
+
+def _solving(
+    pairs: Sequence[Couple], why: Sequence[Reason], parts: Sequence[Part], question: Question
+) -> Solving | None:
+    """What fails costs an engine nothing in speed, and tasks in quality: that alone forbids no verdict here."""
+    part = next((part for part in parts if part.kind == KINDS[0]), None)
+    if part is None or not all(run.live for pair in pairs for run in pair):
+        return None
+    against = [
+        each for each in why if each.kind in ("", part.kind) and each.aspect not in {*question.allowed, "failed"}
+    ]
+    same = [(a.tasks, b.tasks) for a, b in pairs if a.manifest.get("seed") == b.manifest.get("seed")]
+    return solving(same, Setting(bool(against), bool(part.limited)), question.margin)
 
 
 def _part(kind: str, pairs: Sequence[Couple], why: Sequence[Reason], question: Question) -> Part:

@@ -39,6 +39,11 @@ def notes(
             f"then rests on log ratios being normal. {DECIDING_PAIRS} pairs are the usual number for a decision"
         )
     yield from _mixed_sides(pairs)
+    if pairs and all(run.live for pair in pairs for run in pair):
+        yield (
+            "live agents do what their model says, so each side did other work: its tok/s and latency are of that work "
+            "and rank no engines by themselves; solved tasks, and what they took, do"
+        )
     runs = list({run.name: run for pair in pairs for run in pair}.values())
     for kind in KINDS:
         yield from _of_traffic(kind, runs, pairs)

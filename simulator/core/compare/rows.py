@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from simulator.core.compare.verdict import LATENCY_MARGIN, THROUGHPUT_MARGIN
-from simulator.core.metric import DELIVERY, LATENCY, OUTPUT, SHAPE, THROUGHPUT, Metric, value
+from simulator.core.metric import DELIVERY, LATENCY, OUTPUT, SHAPE, SOLVED, THROUGHPUT, Metric, value
 
 FAILED = Metric("failed share", ("requests", "failed"), "share", "lower")
 _LEFT_OUT = {"in flight, mean", "in flight, most", "requests of sub-agents"}
@@ -25,6 +25,7 @@ class Group:
 
 
 GROUPS = (
+    Group("solved tasks", LATENCY_MARGIN, SOLVED),
     Group("throughput, tok/s", THROUGHPUT_MARGIN, tuple(m for m in THROUGHPUT if m.label not in _LEFT_OUT)),
     Group("latency", LATENCY_MARGIN, tuple(m for m in LATENCY if m.label.startswith(_OF_LATENCY))),
     Group(

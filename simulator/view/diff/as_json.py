@@ -8,20 +8,21 @@ from typing import Any
 from simulator.core.compare.comparable import OneRun, kind_of
 from simulator.core.compare.comparison import Comparison, Row
 from simulator.core.compare.rows import spelling
+from simulator.core.compare.solving import Solving
 from simulator.view.diff import words
 
 SCHEMA = 1
 
 
 def as_json(found: Comparison) -> dict[str, Any]:
-    """{schema, verdict, headline, emulated, random_weights, primary, a, b, pairs, order, traffic, reasons, notes,
-    settings}."""
+    """{schema, verdict, headline, marks, solved, primary, a, b, pairs, order, traffic, reasons, notes, settings}."""
     row = found.primary
     return {
         "schema": SCHEMA,
         "verdict": str(found.word),
         "headline": words.headline(found),
         "marks": words.marks(found),
+        "solved": _solving(found.solving),
         "primary": {"traffic": found.kind, **_row(row)} if row is not None else None,
         "a": [_run(run) for run in found.a],
         "b": [_run(run) for run in found.b],
@@ -40,6 +41,12 @@ def as_json(found: Comparison) -> dict[str, Any]:
         "notes": list(found.notes),
         "settings": [asdict(each) for each in found.settings],
     }
+
+
+def _solving(found: Solving | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {**asdict(found), "n": found.n, "shares": list(found.shares), "word": str(found.word)}
 
 
 def _run(run: OneRun) -> dict[str, Any]:

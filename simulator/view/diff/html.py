@@ -7,7 +7,7 @@ from typing import Any
 from simulator.core.compare.comparison import Comparison, Part
 from simulator.core.compare.verdict import Verdict
 from simulator.view.cells import clean
-from simulator.view.diff import figures, words
+from simulator.view.diff import figures, solved, words
 from simulator.view.page import shell
 from simulator.view.page.charts import chart
 from simulator.view.page.text import esc, table
@@ -42,7 +42,8 @@ def _name(runs: Any) -> str:
 
 
 def _top(found: Comparison) -> str:
-    told = [f"A: {words.side(found.a)}", f"B: {words.side(found.b)}", words.design(found), words.finds(found)]
+    told = [f"A: {words.side(found.a)}", f"B: {words.side(found.b)}", words.design(found)]
+    told += [*(each for _, each in solved.lines(found)), words.finds(found)]
     notes = [each for each in (words.outlying(found), *found.notes) if each]
     told += [f"limit of {each}" for each in words.limits(found)]
     lines = "".join(f"<p>{esc(each)}</p>" for each in told if each)

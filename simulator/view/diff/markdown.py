@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.core.compare.comparison import Comparison, Part
-from simulator.view.diff import figures, words
+from simulator.view.diff import figures, solved, words
 from simulator.view.format import cell
 
 HEADS = ("", "A", "B", "B/A %", "95 %", "p", "verdict")
@@ -17,6 +17,7 @@ def markdown(found: Comparison) -> str:
     lines += [f"- A: {cell(words.side(found.a))}", f"- B: {cell(words.side(found.b))}"]
     told = [
         words.design(found),
+        *(each for _, each in solved.lines(found)),
         words.finds(found),
         *(f"limit of {each}" for each in words.limits(found)),
         words.outlying(found),

@@ -11,7 +11,7 @@ from rich.text import Text
 from simulator.core.compare.comparison import Comparison, Part
 from simulator.core.compare.verdict import Verdict
 from simulator.view.cells import clean
-from simulator.view.diff import figures, words
+from simulator.view.diff import figures, solved, words
 from simulator.view.final import LABEL, Hanging
 
 STYLES = {
@@ -33,6 +33,7 @@ def terminal(found: Comparison, *, short: bool) -> RenderableType:
     parts.append(Text(words.headline(found), style=STYLES[found.word]))
     parts += [Text(), _line("A", words.side(found.a)), _line("B", words.side(found.b))]
     parts.append(_line("design", words.design(found)))
+    parts += [_line(label, told) for label, told in solved.lines(found)]
     if finds := words.finds(found):
         parts.append(_line("finds", finds))
     parts += [_line("limit", each) for each in words.limits(found)]

@@ -15,6 +15,7 @@ from simulator.core.limit import NONE
 from simulator.core.metric import LATENCY, OUTPUT
 from simulator.view.cells import clean
 from simulator.view.diff.figures import interval, p_text, share, signed
+from simulator.view.diff.solved import sentence
 from simulator.view.format import DASH, measure
 from simulator.view.identity import RANDOM, SAID_OF_RANDOM, emulation, is_emulated, is_random
 from simulator.view.verdict import KINDS, WHO
@@ -23,6 +24,7 @@ PAIR_HEADS = ("seed", "A", "B", "A's value", "B's value", "B/A %")
 #: rows of the short table, by keys of summary.json
 SHORT = frozenset(
     {
+        "quality.per_hour", "quality.tok_per_solved",
         "output_tok_s", "total_tok_s", "ttft_s.p50", "ttft_s.p95", "tpot_s.p50", "itl_s.p95", "turn_latency_s.p50",
         "turn_latency_s.p95", "e2el_s.p50", "e2el_s.p95", "tok_s_user.p50", "goodput.requests_s", "sessions.per_hour",
         "cached_share.all", "fairness.jain", "acceptance_length", "requests.failed",
@@ -66,6 +68,9 @@ def side(runs: Sequence[OneRun]) -> str:
 def headline(found: Comparison) -> str:
     """The one sentence to decide by."""
     row, word = found.primary, found.word
+    if found.solving is not None and found.solving.word is Verdict.WORSE:
+        other = f"; {_primary(found, row)}" if row is not None and row.found is not None else ""
+        return f"{sentence(found.solving)}{other}"
     if word is Verdict.INCOMPARABLE:
         return f"Incomparable: {refusal(found)}"
     assert row is not None
@@ -75,7 +80,11 @@ def headline(found: Comparison) -> str:
             f"Client-limited: {names(part.limited)} measured the load generator, so no verdict may be drawn; "
             "give the client more cores or processes (--procs) and run again"
         )
-    return f"{_what(found, row)} ({_sure(found, row)}): {word}{_more(row)}"
+    return _primary(found, row)
+
+
+def _primary(found: Comparison, row: Row) -> str:
+    return f"{_what(found, row)} ({_sure(found, row)}): {row.word}{_more(row)}"
 
 
 def refusal(found: Comparison) -> str:
@@ -98,7 +107,9 @@ def _what(found: Comparison, row: Row) -> str:
         seems = "is"
     who = whose(found.kind)
     if row.metric == OUTPUT:
-        return f"B {seems} {share(abs(change))} {'faster' if change >= 0 else 'slower'} than A on {who} output tok/s"
+        other = " of other work" if found.live and found.kind == "agent" else ""
+        faster = "faster" if change >= 0 else "slower"
+        return f"B {seems} {share(abs(change))} {faster} than A on {who} output tok/s{other}"
     more = ("longer", "shorter") if row.metric in LATENCY and row.metric.unit == "s" else ("higher", "lower")
     return f"B's {who} {row.metric.label} {seems} {share(abs(change))} {more[change < 0]} than A's"
 

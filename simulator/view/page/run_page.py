@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from simulator.core.quality import quality_of
 from simulator.core.run import KINDS, RunData
 from simulator.core.window import traffic
 from simulator.view.format import DASH, count, digits, duration, measure, percent
@@ -18,6 +19,7 @@ from simulator.view.page.shell import Part, page
 from simulator.view.page.text import esc
 from simulator.view.page.walls import walls
 from simulator.view.report_md import report
+from simulator.view.solved import interval
 
 WALL, WARNINGS = "Where a session's wall time goes", "Warnings"
 #: sections whose table is long
@@ -98,7 +100,19 @@ def _agent(agent: Mapping[str, Any]) -> list[Tile]:
         ("TPOT p50 / p95", *_pair(agent["tpot_s"]), ""),
         ("prompt tokens cached", percent(agent["cached_share"]["all"]), "", ""),
         ("sessions completed", count(sessions["completed"]), _hourly(sessions["per_hour"]), ""),
+        *_solved(agent),
         *_failed(agent),
+    ]
+
+
+def _solved(agent: Mapping[str, Any]) -> list[Tile]:
+    found = quality_of(agent)
+    if found is None or found["share"] is None:
+        return []
+    return [
+        ("tasks solved, 95 %", percent(found["share"]), interval(found), "lead"),
+        ("solved an hour", digits(found["per_hour"]), "", ""),
+        ("tokens a solved task", count(found["tok_per_solved"]), "", ""),
     ]
 
 
