@@ -56,7 +56,7 @@ def dry(named: str, gpu_mib: int | None) -> int:
 
 async def _prepared(config: EngineConfig, gpu_mib: int | None) -> Prepared:
     env = {**os.environ, **config.env}
-    return await prepare(config, env, await gpus(env), None if gpu_mib is None else [gpu_mib])
+    return await prepare(config, env, await gpus(env), None if gpu_mib is None else [gpu_mib], parse=True)
 
 
 def _memory(found: Estimate | None) -> list[str]:

@@ -23,6 +23,7 @@ from simulator.engine.embedded.config import (
     validate,
 )
 from simulator.engine.serving.arguments import filled, words
+from simulator.engine.serving.bounds import AUTO, whole
 from simulator.engine.serving.settings import ConfigFile, LadderFile, Value
 from simulator.errors import UsageError
 
@@ -81,7 +82,7 @@ class EngineConfig:
         if self.params is not None:
             return load_params(self.params).max_model_len
         stated = self.args.get("max-model-len")
-        return stated if isinstance(stated, int) and not isinstance(stated, bool) else None
+        return None if stated in AUTO else whole(stated)
 
 
 def load_config(named: str | Path, environ: Mapping[str, str] | None = None) -> EngineConfig:

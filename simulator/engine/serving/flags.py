@@ -15,11 +15,15 @@ from typing import Any
 
 import orjson
 
+from simulator.engine.serving.arguments import words
+from simulator.engine.serving.causes import cause, tail
 from simulator.engine.serving.config import EngineConfig
 from simulator.engine.serving.settings import Value
 
 #: the first import on a fresh machine takes half a minute
 HELP_LIMIT_S, VERSION_LIMIT_S = 240.0, 60.0
+#: the exit code of a parser that takes not all of a command line
+REFUSED = 2
 #: so that no line of the help is broken
 WIDE = "4000"
 _FLAG = re.compile(r"--[a-z0-9][\w-]*")
@@ -49,21 +53,50 @@ async def installation(config: EngineConfig, env: Mapping[str, str], cache: Path
     """Of the vLLM that a configuration calls, in the environment of a start."""
     command = config.command
     version, cpu = await _version(command, env)
-    path = Path(shutil.which(command[0], path=env.get("PATH")) or command[0])
-    scripts = [path, *(Path(word) for word in command[1:] if word.endswith(".py"))]
-    stamps = [each.stat().st_mtime_ns for each in scripts if each.is_file()]
-    told = orjson.dumps([list(command), version, str(path), stamps, env.get("PYTHONPATH", "")])
-    kept = cache / "vllm-flags" / f"{hashlib.sha256(told).hexdigest()[:16]}.json"
+    kept = _place(cache, command, version, env)
     known = _kept(kept)
     if not known:
         known = parse_help(await _said([*command, "--help=all"], {**env, "COLUMNS": WIDE}, HELP_LIMIT_S))
         if known:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            beside = kept.with_name(f"{kept.name}.{os.getpid()}")
-            beside.write_bytes(orjson.dumps(known))
-            beside.replace(kept)
+            _keep(kept, known)
     flags = {name: tuple(choices) if choices else None for name, choices in known.items()}
     return Installation(version, cpu or version.endswith("+cpu"), flags)
+
+
+async def unparsed(config: EngineConfig, env: Mapping[str, str], model: str, there: Installation, cache: Path) -> str:
+    """What vLLM's own parser says against a configuration's flags, a sentence; "" when nothing, or when there is no
+    vLLM here. Flags are read in their order, so that the help that is asked for last is only told when all are good."""
+    if not there.flags:
+        return ""
+    asked = [model, *words(config.args), "--help"]
+    kept = _place(cache, config.command, there.version, env, asked)
+    known = _kept(kept)
+    if not known:
+        code, _, err = await _ran([*config.command, *asked], env, HELP_LIMIT_S)
+        if code not in (0, REFUSED):
+            return ""
+        lines = err.splitlines()
+        known = {"refused": "" if code == 0 else cause(lines, code) or tail(lines, 1)}
+        _keep(kept, known)
+    return str(known.get("refused", ""))
+
+
+def _place(
+    cache: Path, command: Sequence[str], version: str, env: Mapping[str, str], asked: Sequence[str] = ()
+) -> Path:
+    """Where what an installation said is kept."""
+    path = Path(shutil.which(command[0], path=env.get("PATH")) or command[0])
+    scripts = [path, *(Path(word) for word in command[1:] if word.endswith(".py"))]
+    stamps = [each.stat().st_mtime_ns for each in scripts if each.is_file()]
+    told = orjson.dumps([list(command), version, str(path), stamps, env.get("PYTHONPATH", ""), *asked])
+    return cache / "vllm-flags" / f"{hashlib.sha256(told).hexdigest()[:16]}.json"
+
+
+def _keep(path: Path, known: Mapping[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    beside.write_bytes(orjson.dumps(known))
+    beside.replace(path)
 
 
 def _kept(path: Path) -> dict[str, Any]:
@@ -133,20 +166,26 @@ def _python(program: str, path: str | None) -> str | None:
 
 async def _said(command: Sequence[str], env: Mapping[str, str], limit_s: float) -> str:
     """Standard output of a command that succeeds in time, else nothing."""
+    code, out, _ = await _ran(command, env, limit_s)
+    return out if code == 0 else ""
+
+
+async def _ran(command: Sequence[str], env: Mapping[str, str], limit_s: float) -> tuple[int | None, str, str]:
+    """(exit code, standard output, standard error) of a command; None when it cannot be run, or takes too long."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command, env=dict(env), stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL, start_new_session=True,
+            stderr=asyncio.subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
     except OSError:
-        return ""
+        return None, "", ""
     try:
-        out, _ = await asyncio.wait_for(process.communicate(), limit_s)
+        out, err = await asyncio.wait_for(process.communicate(), limit_s)
     except BaseException as error:
         if process.returncode is None:
             os.killpg(process.pid, 9)
             await process.wait()
         if isinstance(error, TimeoutError):
-            return ""
+            return None, "", ""
         raise
-    return out.decode(errors="replace") if process.returncode == 0 else ""
+    return process.returncode, out.decode(errors="replace"), err.decode(errors="replace")

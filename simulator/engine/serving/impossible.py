@@ -12,6 +12,7 @@ from typing import Any
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from simulator.engine.serving.bounds import drafts, whole
 from simulator.engine.serving.settings import Value
 
 HOPPER, BLACKWELL = 9, 10
@@ -44,11 +45,10 @@ class Case:
 
     @property
     def drafts(self) -> int:
-        return int(self.drafting.get("num_speculative_tokens") or 0)
+        return drafts(self.args)
 
     def number(self, name: str) -> int | None:
-        found = self.args.get(name)
-        return found if isinstance(found, int) and not isinstance(found, bool) else None
+        return whole(self.args.get(name))
 
 
 def refusals(case: Case) -> list[str]:

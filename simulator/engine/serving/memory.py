@@ -15,6 +15,7 @@ from simulator.engine.embedded.config import BLOCK_TOK
 from simulator.engine.embedded.cost import Weights
 from simulator.engine.embedded.memory import Layout, kv_bytes_per_tok, page_tok, state_bytes
 from simulator.engine.embedded.settings import Shape
+from simulator.engine.serving.bounds import AUTO, SHARE, drafts, whole
 from simulator.engine.serving.settings import Value
 
 #: activations and CUDA graphs at 8,192 batched tokens, measured on one H200
@@ -80,25 +81,26 @@ class Estimate:
 
 
 def estimate(config: Mapping[str, Any], args: Mapping[str, Value], memory_mib: Sequence[int]) -> Estimate | None:
-    """config: the model's config.json; args: the engine's flags; memory_mib: of each GPU that is used. None for a model
-    whose shape is not understood."""
+    """config: the model's config.json; args: the engine's flags, within their bounds; memory_mib: of each GPU that is
+    used. None for a model whose shape is not understood."""
     shape = shape_of(config, args)
     if shape is None:
         return None
     gpus = max(1, len(memory_mib))
-    drafts = _drafts(args)
-    weight_bytes = int(parameters(shape, config, drafts) * shape.weight_bytes)
-    share = args.get("gpu-memory-utilization", UTILISATION)
-    total = int(sum(memory_mib) * MIB * (share if isinstance(share, int | float) else UTILISATION))
+    drafted = drafts(args)
+    weight_bytes = int(parameters(shape, config, drafted) * shape.weight_bytes)
+    share = args.get(SHARE)
+    total = int(sum(memory_mib) * MIB * (float(share) if isinstance(share, int | float | str) else UTILISATION))
     dtype = _dtype(config, args)
     caching = args.get("enable-prefix-caching") is not False
     mode = str(args.get("mamba-cache-mode") or "align") if caching else "none"
     tokens = page_tok(shape, dtype, mode) if "M" in shape.layers else BLOCK_TOK
     free = max(0, total - RESERVE * gpus - weight_bytes)
     laid = Layout.laid(
-        shape, drafts=drafts, dtype=dtype, mode=mode, block_tok=tokens, weight_bytes=weight_bytes, free_bytes=free
+        shape, drafts=drafted, dtype=dtype, mode=mode, block_tok=tokens, weight_bytes=weight_bytes, free_bytes=free
     )
-    longest = _int(args.get("max-model-len")) or _int(config.get("max_position_embeddings")) or 4_096
+    stated = args.get("max-model-len")
+    longest = (None if stated in AUTO else whole(stated)) or _int(config.get("max_position_embeddings")) or 4_096
     contexts = [*(each for each in CONTEXTS if each < longest), longest]
     return Estimate(
         total_bytes=total,
@@ -107,10 +109,10 @@ def estimate(config: Mapping[str, Any], args: Mapping[str, Value], memory_mib: S
         n_blocks=laid.n_blocks,
         block_tok=tokens,
         state_bytes=int(shape.layers.count("M") * state_bytes(shape, dtype)) if "M" in shape.layers else 0,
-        copies=(1 if mode == "none" else 2) + drafts if "M" in shape.layers else 0,
+        copies=(1 if mode == "none" else 2) + drafted if "M" in shape.layers else 0,
         kv_tok_bytes=int(shape.layers.count("*") * kv_bytes_per_tok(shape)),
         seqs=tuple((each, laid.n_blocks // laid.most_blocks(each)) for each in contexts),
-        max_num_seqs=_int(args.get("max-num-seqs")) or MAX_NUM_SEQS,
+        max_num_seqs=whole(args.get("max-num-seqs")) or MAX_NUM_SEQS,
         max_model_len=longest,
     )
 
@@ -207,11 +209,6 @@ def _dtype(config: Mapping[str, Any], args: Mapping[str, Value]) -> str:
     stated = args.get("mamba-ssm-cache-dtype")
     found = str(stated if stated not in (None, "auto") else config.get("mamba_ssm_cache_dtype") or "float32")
     return "float32" if found == "float32" else "float16"
-
-
-def _drafts(args: Mapping[str, Value]) -> int:
-    found = args.get("speculative-config")
-    return int(found.get("num_speculative_tokens") or 0) if isinstance(found, dict) else 0
 
 
 def _int(value: Any) -> int | None:

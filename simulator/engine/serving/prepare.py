@@ -10,8 +10,9 @@ from typing import Any
 
 import orjson
 
+from simulator.engine.serving.bounds import out_of_bounds
 from simulator.engine.serving.config import EngineConfig
-from simulator.engine.serving.flags import Installation, installation, unknown
+from simulator.engine.serving.flags import Installation, installation, unknown, unparsed
 from simulator.engine.serving.gpu import Gpu
 from simulator.engine.serving.identity import used
 from simulator.engine.serving.impossible import Case, doubts, outside, refusals, version_of
@@ -42,10 +43,12 @@ class Prepared:
 
 
 async def prepare(
-    config: EngineConfig, env: Mapping[str, str], found: Sequence[Gpu], memory_mib: Sequence[int] | None = None
-) -> Prepared:
+    config: EngineConfig, env: Mapping[str, str], found: Sequence[Gpu], memory_mib: Sequence[int] | None = None,
+    *, parse: bool = False,
+) -> Prepared:  # fmt: skip
     """For vLLM. env: all of a start's environment; found: the GPUs that it may use; memory_mib: of GPUs to estimate for
-    in their place. Raises UsageError when the model is not there."""
+    in their place. parse: have vLLM's own parser read the flags, which a start does by itself and takes seconds. Raises
+    UsageError when the model is not there."""
     cache = cache_folder()
     model = config.model.path or str(made(config.model.shape, cache) if config.model.shape else "")
     shape = _shape(config, model)
@@ -57,9 +60,13 @@ async def prepare(
         len(found) if found else None,
     )  # fmt: skip
     wrong = outside(version, config.vllm)
-    refused = [*([wrong] if wrong else []), *unknown(config.args, there), *refusals(case)]
+    values = [*out_of_bounds(config.args), *unknown(config.args, there)]
+    if parse and not values and (told := await unparsed(config, env, model, there, cache)):
+        values = [told]
+    refused = [*([wrong] if wrong else []), *values, *refusals(case)]
     sizes = [gpu.total_mib for gpu in mine] if memory_mib is None else memory_mib
-    memory = estimate(shape, config.args, sizes) if shape and sizes and (memory_mib or not there.cpu) else None
+    estimable = bool(shape and sizes) and not values and (memory_mib is not None or not there.cpu)
+    memory = estimate(shape, config.args, sizes) if estimable else None
     doubted = doubts(case)
     if memory is not None:
         refused += [memory.lacks()] if memory.lacks() else []

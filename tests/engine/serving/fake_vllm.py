@@ -36,6 +36,7 @@ options:
   --port PORT
   --served-model-name SERVED_MODEL_NAME [SERVED_MODEL_NAME ...]
   --speculative-config SPECULATIVE_CONFIG, -sc SPECULATIVE_CONFIG
+  --tensor-parallel-size TENSOR_PARALLEL_SIZE
   --tokenizer TOKENIZER
   --tool-call-parser {hermes,qwen3_coder} or name registered in --tool-parser-plugin
 """
@@ -80,6 +81,13 @@ class Handler(BaseHTTPRequestHandler):
 
 def main() -> int:
     if "--help=all" in sys.argv:
+        print(HELP)
+        return 0
+    if "--help" in sys.argv:  # as vLLM's parser, which reads what comes before it
+        if not option("--max-model-len", "1").isdecimal():
+            said = f"error: argument --max-model-len: invalid human_readable_int value: '{option('--max-model-len')}'"
+            print(f"usage: vllm serve [options]\nvllm serve: {said}", file=sys.stderr)
+            return 2
         print(HELP)
         return 0
     case = os.environ.get("FAKE_CASE", "")

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_vllm import HELP
+from hypothesis import given
+from hypothesis import strategies as st
 from serving_cases import config_file
 
-from simulator.engine.serving.config import SHIPPED, load_config
+from simulator.engine.serving.bounds import COUNTS, SHARE, out_of_bounds, whole
+from simulator.engine.serving.config import MODELS, SHIPPED, load_config
 from simulator.engine.serving.flags import installation, parse_help, unknown
 from simulator.engine.serving.impossible import Case, doubts, outside, refusals, version_of
 from simulator.engine.serving.ladder_file import load_ladder
 from simulator.engine.serving.life import started
+from simulator.engine.serving.memory import estimate
 from simulator.engine.serving.prepare import prepare
 from simulator.engine.serving.settings import Value
 from simulator.errors import UsageError
@@ -47,6 +52,50 @@ async def test_flags_are_asked_of_the_installation_once(tmp_path: Path) -> None:
     assert "max-num-sets" in again.flags
     kept.write_text("torn")
     assert (await installation(config, os.environ, tmp_path / "cache")).flags == there.flags
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ("max-num-seqs: -3", "max-num-seqs is `-3`; it is a whole number from 1 on, such as 256"),
+        ("max-model-len: 1.5", "max-model-len is `1.5`; it is a whole number"),
+        ("max-model-len: banana", "max-model-len is `banana`"),
+        ("max-num-batched-tokens: true", "max-num-batched-tokens is `True`"),
+        ("tensor-parallel-size: 0", "tensor-parallel-size is `0`"),
+        ("gpu-memory-utilization: 9", "gpu-memory-utilization is `9`; it is a share of the GPU's memory above 0"),
+        ("gpu-memory-utilization: lots", "gpu-memory-utilization is `lots`"),
+        ("gpu-memory-utilization: 0", "gpu-memory-utilization is `0`"),
+        ("speculative-config: {num_speculative_tokens: few}", "num_speculative_tokens is `few`"),
+        # only vLLM's own parser knows; this one takes no suffix
+        ("max-model-len: 4k", "--max-model-len is refused: invalid human_readable_int value: '4k'; correct it in"),
+        ("max-model-len: 4096", None),
+        ("gpu-memory-utilization: '0.9'", None),
+    ],
+)
+async def test_values_are_checked_before_a_start(tmp_path: Path, args: str, words: str | None) -> None:
+    config = load_config(config_file(tmp_path, f"args: {{{args}}}"))
+    for mib in (None, [80_000]):
+        before = await prepare(config, {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}, [], mib, parse=True)
+        assert [words in each for each in before.refused] == ([True] if words else []), before.refused
+        assert before.memory is None or words is None
+
+
+@given(st.integers() | st.floats() | st.text(max_size=6) | st.booleans() | st.none() | st.lists(st.integers()))
+def test_what_is_within_bounds_can_be_estimated(value: Any) -> None:
+    shape = json.loads((MODELS / "nano-9b-v2/config.json").read_text())
+    for name in (*COUNTS, SHARE):
+        if not out_of_bounds({name: value}):
+            assert estimate(shape, {name: value}, [80_000]) is not None
+    drafting: dict[str, Value] = {"speculative-config": {"num_speculative_tokens": value}}
+    refusals(case(drafting))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("32k", 32_000), ("32K", 32_768), ("25.6k", 25_600), ("1.5K", None), ("1M", 1 << 20), ("7", 7), ("auto", None)],
+)
+def test_whole_numbers_are_read_as_vllm_reads_them(text: str, number: int | None) -> None:
+    assert whole(text) == number
 
 
 async def test_a_refused_configuration_is_never_started(tmp_path: Path) -> None:
