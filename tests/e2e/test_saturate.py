@@ -12,7 +12,7 @@ SCENARIO = """\
 name: few
 seed: 5
 sessions: 2
-window_s: 1.5
+window_s: 4
 ramp_s: 0
 start: beginning
 profiles: {classic-xml: 1, sdk: 1}
@@ -21,7 +21,7 @@ tools: paced
 warmup: {requests: 1}
 time_limit_s: 60
 """
-ARRIVALS = SCENARIO.replace("window_s: 1.5\nramp_s: 0\n", "max_turns: 2\narrival: {kind: trace, file: times.txt}\n")
+ARRIVALS = SCENARIO.replace("window_s: 4\nramp_s: 0\n", "max_turns: 2\narrival: {kind: trace, file: times.txt}\n")
 
 
 @pytest.fixture(scope="module")
