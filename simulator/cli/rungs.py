@@ -13,6 +13,7 @@ from simulator.core.choice.ladder_file import parse
 from simulator.core.limit import CLIENT
 from simulator.core.run import KINDS
 from simulator.errors import Incomparable, UsageError
+from simulator.store.ladder import WHOLE
 from simulator.store.manifest import MANIFEST
 
 LADDER = "ladder.json"
@@ -76,16 +77,27 @@ def _of_folders(path: Path, folders: list[Path]) -> Found:
     rungs: dict[str, list[Opened]] = {}
     for run in runs:
         rungs.setdefault(_rung_name(run), []).append(run)
-    made = tuple(Rung(_short(name, held), _repeats(held)) for name, held in rungs.items())
+    made = tuple(_rung(name, held) for name, held in rungs.items())
     engines = [_engine(run.manifest) for run in runs]
     return Found(
         name=path.resolve().name,
         rungs=made,
         emulated=any(engine.get("kind") == "emulated" for engine in engines),
         random_weights=any(engine.get("random_weights") is True for engine in engines),
-        first=next((run for run in runs if _both(run)), None),
+        first=next((run for run in runs if _whole(run) and _both(run)), None),
         scenario=str(runs[0].manifest.get("scenario_name") or ""),
     )
+
+
+def _rung(name: str, held: list[Opened]) -> Rung:
+    whole = [run for run in held if _whole(run)]
+    return Rung(_short(name, held), _repeats(whole), failed=len(held) - len(whole))
+
+
+def _whole(run: Opened) -> bool:
+    """Came to its end on the engine that it began with; a part of a run is no repeat."""
+    told = run.manifest
+    return "ended" in told and told.get("stopped", "") in WHOLE and not told.get("engine_changed")
 
 
 def _rung_name(run: Opened) -> str:

@@ -98,6 +98,15 @@ def test_runs_of_one_configuration_are_its_repeats(tmp_path: Path, capsys: pytes
     found = orjson.loads(capsys.readouterr().out)
     assert {each["name"]: each["repeats"] for each in found["rungs"]} == {"one": 2, "two": 2}
     assert found["winner"]["agents"]["rung"] == "two" and any("EMULATED" in mark for mark in found["marks"])
+    for run, more in (("one-0", {"stopped": "engine gone"}), ("two-1", {"engine_changed": ["pid 1 then, 2 now"]})):
+        manifest = tmp_path / run / "manifest.json"
+        manifest.write_bytes(orjson.dumps({**orjson.loads(manifest.read_bytes()), **more}))
+    assert main(tmp_path, "output", STDOUT) == 0
+    found = orjson.loads(capsys.readouterr().out)
+    assert {each["name"]: (each["repeats"], each["failed"]) for each in found["rungs"]} == {
+        "one": (1, 1),
+        "two": (1, 1),
+    }
 
 
 def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
