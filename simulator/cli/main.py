@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 from simulator.cli.verbs import (
+    agree,
     anonymise,
     compare_traffic,
     cost,
@@ -84,6 +85,7 @@ VERBS = (
     cost.cost,
     diff.diff,
     why.why,
+    agree.agree,
     compare_traffic.compare_traffic,
     map_verb.map,
     import_trace.import_trace,
