@@ -25,7 +25,7 @@ from simulator.core.scenario import Scenario
 from simulator.core.scenario_file import parse
 from simulator.drive.endpoint import Endpoint
 from simulator.drive.greedy import Greedy, Prompt, Told
-from simulator.errors import EngineError, Incomparable, UsageError
+from simulator.errors import EngineError, Incomparable, Interrupted, UsageError
 from simulator.store.agreement import ANSWER_JSON, ANSWER_MD, AgreementFolder
 from simulator.store.manifest import write_json, write_whole
 from simulator.view.agreement import document
@@ -77,7 +77,10 @@ def main(asked: Asked, outputs: Outputs) -> int:
             check_engine(scenario, side.named, None, None)
     folder = AgreementFolder.create(asked.out or FOLDER / f"{time.strftime('%Y%m%d-%H%M%S')}-{scenario.name}")
     prompts = prompts_of(scenario, asked.turns, asked.max_tok)
-    uvloop.run(_ask(asked, scenario, prompts, folder))
+    try:
+        uvloop.run(_ask(asked, scenario, prompts, folder))
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; {folder.path} holds the replies that came, which are not compared") from None
     return show(folder.path, outputs)
 
 
@@ -93,7 +96,7 @@ async def _ask(asked: Asked, scenario: Scenario, prompts: list[Prompt], folder: 
         async with open_target(scenario, side.url, side.model, engine, log) as opened:
             target = opened.target
             told[key] = {
-                "named": mask_url(side.named), "model": target.model, "emulated": target.kind == "emulated",
+                "named": str(target.identity.get("config") or mask_url(side.named)), "model": target.model, "emulated": target.kind == "emulated",
                 "random_weights": bool(target.identity.get("random_weights")),
                 "engine": {**target.identity, "kind": target.kind, "base_url": mask_url(target.base_url)},
             }  # fmt: skip

@@ -79,10 +79,10 @@ DELIVERY = (
     Metric("worst / median session", ("fairness", "worst_over_median"), "x", "lower"),
 )
 #: of live runs
-SOLVED_HOUR = Metric("solved tasks", ("quality", "per_hour"), "/h", "higher")
+SOLVED_HOUR = Metric("solved tasks an hour", ("quality", "per_hour"), "/h", "higher")
 SOLVED = (
     SOLVED_HOUR,
     Metric("tokens a solved task", ("quality", "tok_per_solved"), "tok", "lower"),
-    Metric("output tokens a solved task", ("quality", "output_tok_per_solved"), "tok", "lower"),
+    Metric("output a solved task", ("quality", "output_tok_per_solved"), "tok", "lower"),
 )
 TABLE = (*THROUGHPUT, *LATENCY, *SHAPE, *DELIVERY)

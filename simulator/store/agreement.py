@@ -37,7 +37,7 @@ class AgreementFolder:
     def open(cls, path: Path) -> AgreementFolder:
         told = read_json(path / ASKED)
         if told is None:
-            raise UsageError(f"{path} holds no {ASKED}; give a folder that `sim agree` wrote")
+            raise UsageError(f"{path} holds no {ASKED}; give a folder of a `sim agree` that came to its end")
         if told.get("schema") != SCHEMA:
             raise UsageError(f"{path / ASKED} has schema {told.get('schema')} and this version reads {SCHEMA}")
         return cls(path)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sim import Sim
+from sim import Sim, interrupt, wait_for
 
 SCENARIO = """\
 name: prompts
@@ -33,13 +33,15 @@ TURNS, LENGTH = 8, 20
 class Scripted:
     """A server whose replies are 20 tokens and a call. parts: prompt (by the order of asking) -> the first token that
     is another one. fails: prompts that it refuses. ids: whether it tells token ids; strict: refuses fields that it does
-    not know. bodies: what it was asked."""
+    not know. silent_from: the prompt from which on it does not answer until it is `over`. bodies: what it was asked."""
 
     parts: Mapping[int, int] = field(default_factory=dict)
     fails: tuple[int, ...] = ()
     ids: bool = True
     strict: bool = False
     more_prompt: int = 0
+    silent_from: int = 1_000
+    over: threading.Event = field(default_factory=threading.Event)
     bodies: list[dict[str, Any]] = field(default_factory=list)
 
     def answer(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
@@ -47,6 +49,8 @@ class Scripted:
             return 400, {"error": {"message": "unknown field return_token_ids"}}
         n = len(self.bodies)
         self.bodies.append(body)
+        if n >= self.silent_from:
+            self.over.wait(60)
         if n in self.fails:
             return 500, {"error": {"message": "out of order"}}
         tokens = [1_000 + each for each in range(LENGTH)]
@@ -170,3 +174,17 @@ def test_bad_input(sim: Sim, tmp_path: Path) -> None:
     ):
         code, said = sim.run(*asked)
         assert code == 2 and words in said and "Traceback" not in said, (asked, said)
+
+
+def test_ctrl_c_names_the_folder(sim: Sim) -> None:
+    a = Scripted(silent_from=3)
+    with serving(a) as url:
+        asked = ("agree", url, url, "--scenario", sim.scenario(SCENARIO), "--turns", str(TURNS), "--out", "out")
+        process = sim.start(*asked)
+        wait_for(sim.folder / "out" / "replies.jsonl", 3)
+        interrupt(process)
+        said = process.communicate(timeout=30)[0]
+        a.over.set()
+    assert process.returncode == 130 and "out holds the replies that came" in said, said
+    code, said = sim.run("agree", "--show", "out")
+    assert code == 2 and "came to its end" in said

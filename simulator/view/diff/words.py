@@ -12,7 +12,7 @@ from simulator.core.compare.pairing import INTERLEAVED, ONE_FIRST
 from simulator.core.compare.pairs import outliers
 from simulator.core.compare.verdict import Verdict
 from simulator.core.limit import NONE
-from simulator.core.metric import LATENCY, OUTPUT
+from simulator.core.metric import LATENCY, OUTPUT, SOLVED_HOUR
 from simulator.view.cells import clean
 from simulator.view.diff.figures import interval, p_text, share, signed
 from simulator.view.diff.solved import sentence
@@ -110,6 +110,9 @@ def _what(found: Comparison, row: Row) -> str:
         other = " of other work" if found.live and found.kind == "agent" else ""
         faster = "faster" if change >= 0 else "slower"
         return f"B {seems} {share(abs(change))} {faster} than A on {who} output tok/s{other}"
+    if row.metric == SOLVED_HOUR:
+        does = "seems to solve" if seems == "looks" else "solves"
+        return f"B {does} {share(abs(change))} {'more' if change >= 0 else 'fewer'} tasks an hour than A"
     more = ("longer", "shorter") if row.metric in LATENCY and row.metric.unit == "s" else ("higher", "lower")
     return f"B's {who} {row.metric.label} {seems} {share(abs(change))} {more[change < 0]} than A's"
 
