@@ -18,7 +18,7 @@ from simulator.cli.arrivals import with_traces
 from simulator.cli.live import replay_only
 from simulator.cli.outputs import Outputs
 from simulator.cli.run import read_scenario
-from simulator.cli.target import EMBEDDED, check_engine, mask_url, normal_url, open_target
+from simulator.cli.target import EMBEDDED, Target, check_engine, mask_url, normal_url, open_target
 from simulator.cline.live.normal_calls import normal_calls
 from simulator.core.agreement import Answer, agreement
 from simulator.core.scenario import Scenario
@@ -95,16 +95,9 @@ async def _ask(asked: Asked, scenario: Scenario, prompts: list[Prompt], folder: 
         engine = None if side.url else side.named
         async with open_target(scenario, side.url, side.model, engine, log) as opened:
             target = opened.target
-            told[key] = {
-                "named": str(target.identity.get("config") or mask_url(side.named)), "model": target.model, "emulated": target.kind == "emulated",
-                "random_weights": bool(target.identity.get("random_weights")),
-                "engine": {**target.identity, "kind": target.kind, "base_url": mask_url(target.base_url)},
-            }  # fmt: skip
-            began_s = time.monotonic()
-            endpoint = Endpoint(
-                target.base_url, target.api_key or "none", lambda began_s=began_s: time.monotonic() - began_s,  # type: ignore[misc]
-                timeout_s=target.timeout_s,
-            )  # fmt: skip
+            told[key] = _described(side, target)
+            key_sent = target.api_key or "none"
+            endpoint = Endpoint(target.base_url, key_sent, time.monotonic, timeout_s=target.timeout_s)
             try:
                 for name in names:
                     print(f"{name}: {len(prompts)} prompts to {target.model}", flush=True)
@@ -116,6 +109,16 @@ async def _ask(asked: Asked, scenario: Scenario, prompts: list[Prompt], folder: 
             if changed := await opened.changed():
                 raise EngineError(f"{mask_url(side.named)} is not the engine it was at the start: {'; '.join(changed)}")
     folder.write_asked(told)
+
+
+def _described(side: Side, target: Target) -> dict[str, Any]:
+    return {
+        "named": str(target.identity.get("config") or mask_url(side.named)),
+        "model": target.model,
+        "emulated": target.kind == "emulated",
+        "random_weights": bool(target.identity.get("random_weights")),
+        "engine": {**target.identity, "kind": target.kind, "base_url": mask_url(target.base_url)},
+    }
 
 
 async def _one_side(name: str, greedy: Greedy, asked: Asked, prompts: list[Prompt], folder: AgreementFolder) -> None:

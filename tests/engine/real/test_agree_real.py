@@ -1,5 +1,5 @@
 """`sim agree` between two lives of a real small model on the CPU: an engine asked twice agrees with itself to
-the last token, and another precision is held against it. So few tokens prove the plumbing, and nothing of precisions."""
+the last token, and another precision is held against it. So few tokens prove the plumbing and tell of no precision."""
 
 from __future__ import annotations
 
