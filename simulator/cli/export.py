@@ -37,7 +37,8 @@ def main(question: Question) -> int:
     if len({(each.engine_kind, each.random_weights) for each in who}) > 1:
         print("these runs are of several kinds: tell them apart by the columns engine_kind and random_weights")
     for path, lost in damage.items():
-        print(f"{path}: {count(lost)} damaged and left out")
+        if lost:
+            print(f"{path}: {count(lost)} damaged and left out")
     return 0
 
 

@@ -15,7 +15,7 @@ from simulator.core.summary import summarise
 from simulator.errors import Incomparable, SimError, UsageError
 from simulator.store.folder import Run, RunFolder
 from simulator.store.reader import PAGE
-from simulator.store.writer import CHUNKS
+from simulator.store.writer import CHUNKS, RECORDS
 from simulator.view.cells import clean
 from simulator.view.final import final, in_a_line
 from simulator.view.identity import is_virtual
@@ -66,7 +66,14 @@ def _one_mode(folders: Sequence[Path]) -> None:
 
 def _alone(folder: Path, *, html: bool) -> None:
     written = write_report(folder, show=True, html=html)
-    if written.folded:
+    if written.published:
+        told = (
+            "folded again"
+            if written.folded
+            else f"as it was folded before: without {CHUNKS} a new fold would know less"
+        )
+        print(f"report: above, {told}; a published run's files are left as they are")
+    elif written.folded:
         print(f"report: {folder / 'report.md'}, folded from the records with {folder / 'summary.json'}")
     else:
         print(
@@ -79,17 +86,19 @@ def _alone(folder: Path, *, html: bool) -> None:
 
 def _line(folder: Path, *, html: bool) -> str:
     written = write_report(folder, show=False, html=html)
-    files = "report.md" + f", {PAGE} ({written.page_bytes / 1e6:.1f} MB)" * html
-    return f"{in_a_line(written.summary, written.manifest)}; {files}"
+    files = ["report.md"] * (not written.published) + [f"{PAGE} ({written.page_bytes / 1e6:.1f} MB)"] * html
+    return "; ".join((in_a_line(written.summary, written.manifest), *([", ".join(files)] if files else [])))
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """folded: from the records, and not the summary of a published run. page_bytes: 0 without a page."""
+    """folded: from the records, and not the summary of a published run. published: its files were left as they are.
+    page_bytes: 0 without a page."""
 
     summary: Mapping[str, Any]
     manifest: Mapping[str, Any]
     folded: bool
+    published: bool
     page_bytes: int
 
 
@@ -101,12 +110,13 @@ def write_report(folder: Path, *, show: bool, html: bool = False) -> Written:
     summary = fold(run, folder) if folds or kept is None else kept
     if show:  # before anything is written: a run may lie where nothing can be
         whole_lines().print(final(summary, run.manifest))
-    if folds:
+    published = (folder / f"{RECORDS}.gz").exists()  # somebody else's files, under version control as like as not
+    if folds and not (published and kept is not None):
         run.write_summary(summary)
-    if folds or not (folder / "report.md").exists():
+    if (folds and not published) or not (folder / "report.md").exists():
         run.write_report(report(summary, run.manifest))
     size = _write_page(run, summary) if html else 0
-    return Written(summary, run.manifest, folds, size)
+    return Written(summary, run.manifest, folds, published, size)
 
 
 def folded(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -97,12 +97,12 @@ def _who(grid: GridFile, cell: Cell, error: float) -> str:
 
 
 def short(cell: Cell, error: float) -> str:
-    """ "A+57", "B+8", "=+2": the faster one and by how many percent; "-" where neither can serve it."""
+    """ "A+57", "B+8", "=A+2": the faster one and by how many percent; "-" where neither can serve it."""
     won = cell.winner(error)
     if cell.ratio is None:
         return DASH if won == NONE else f"{won} only"
     by = cell.ratio if cell.ratio > 1 else 1 / cell.ratio
-    return f"{'=' if won == TIE else won}+{100 * (by - 1):.0f}"
+    return f"{'=' if won == TIE else ''}{A if cell.ratio >= 1 else B}+{100 * (by - 1):.0f}"
 
 
 def _sheet(grid: GridFile, cells: Sequence[Cell], error: float, title: str, name: str) -> Sheet:
@@ -185,7 +185,7 @@ def _figures(grid: GridFile) -> Sheet:
 
 def _notes(grid: GridFile, error: float) -> list[str]:
     found = [
-        "prompt/reply in tokens. A+57: A makes 57 % more output tokens a second; = within the error; [ ] your traffic."
+        "prompt/reply in tokens. A+57: A makes 57 % more output tokens a second; =A+4: within the error; [ ] yours."
     ]
     if any(cell.shape.cached for cell in grid.cells):
         found.append(

@@ -34,6 +34,9 @@ def test_compressed_lines_are_folded_as_they_were(make_run: MakeRun, capsys: pyt
     (folder / "summary.json").unlink()
     main([folder])
     assert orjson.loads((folder / "summary.json").read_bytes()) == before
+    (folder / "summary.json").write_bytes(orjson.dumps(before | {"label": "as published"}))
+    main([folder])
+    assert orjson.loads((folder / "summary.json").read_bytes())["label"] == "as published", "others' files stay"
 
 
 def test_a_published_folder_keeps_its_summary_and_says_so(

@@ -28,7 +28,8 @@ def row(*pairs: tuple[float | None, float | None]) -> list[Cell]:
     [
         (157.0, 100.0, A, "A+57"),
         (100.0, 108.0, B, "B+8"),
-        (102.0, 100.0, TIE, "=+2"),
+        (102.0, 100.0, TIE, "=A+2"),
+        (100.0, 102.0, TIE, "=B+2"),
         (100.0, None, A, "A only"),
         (None, 100.0, B, "B only"),
         (None, None, "none", "–"),

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-#: flags that name a place and change nothing
-_PLACES = frozenset({"--port", "--host", "--served-model-name", "--uvicorn-log-level"})
+#: flags that name a place or a draw and are no configuration
+_PLACES = frozenset({"--port", "--host", "--served-model-name", "--uvicorn-log-level", "--seed"})
 #: variables that say on which of several alike GPUs; a ladder on several lanes swaps them
 _WHERE = frozenset({"CUDA_VISIBLE_DEVICES"})
 #: what a scrape tells anew in each life of a server
