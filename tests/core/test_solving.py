@@ -19,7 +19,8 @@ GOOD, BAD = [True] * 20, [True] * 10 + [False] * 10
 
 
 def live(solved: Sequence[bool], output: float = 100.0, *, name: str = "a", seed: int = 1, **changes: Any) -> OneRun:
-    sessions = [session(f"s{n}", verified=each, failure_class="" if each else "loop") for n, each in enumerate(solved)]
+    failure = changes.pop("failure", "loop")
+    sessions = [session(f"s{n}", verified=each, failure_class="" if each else failure) for n, each in enumerate(solved)]
     agent = {"quality": {"per_hour": float(sum(solved))}, **changes.pop("agent", {})}
     run = one(output, name=name, seed=seed, mode=changes.pop("mode", "live"), agent=agent, **changes)
     return OneRun(run.name, run.manifest, run.summary, True, {}, {}, tasks=checked(sessions))
@@ -55,7 +56,8 @@ def test_nothing_solved_at_all_is_worse_although_a_rate_of_0_has_no_ratio() -> N
     ("changes", "word"),
     [
         ({"engine": {"model": "other"}}, Verdict.INCOMPARABLE),
-        ({"client": "client-limited"}, Verdict.CLIENT_LIMITED),
+        ({"client": "client-limited", "failure": "time_out"}, Verdict.CLIENT_LIMITED),
+        ({"client": "client-limited"}, Verdict.WORSE),  # a slow client changes no model's words
         ({"stopped": "SIGINT"}, Verdict.INCOMPARABLE),
         ({"agent": {"requests": {"sent": 50, "ok": 25, "failed": 25}}}, Verdict.WORSE),  # what failed solved nothing
     ],

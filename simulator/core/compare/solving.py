@@ -13,6 +13,8 @@ from simulator.core.record import Session
 #: points by which the shares may differ and still be called equal
 SHARE_MARGIN = 0.05
 PLAIN = Setting()
+#: the only failure that a slow client can cause: what a model says does not depend on it
+LATE = "time_out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,8 @@ def of_counts(
     if a is None or b is None or change is None:
         return None
     p = mcnemar(lost, won)
+    late = any(name == LATE for name, _ in losses)
+    setting = Setting(setting.incomparable, setting.client_limited and late)
     word = _word(p, lost > won, change, SHARE_MARGIN if margin is None else margin, setting)
     finds = smallest_fall(n, (lost + won) / n)
     return Solving(both, lost, won, neither, alone, a, b, change, p, finds, losses, word)

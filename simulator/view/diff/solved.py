@@ -33,7 +33,8 @@ def sentence(found: Solving) -> str:
     what = f"{_points(abs(after - before))} {'fewer' if after < before else 'more'} of the tasks than A"
     if found.lost == found.won:
         seems, what = "solves", "as many of the tasks as A"
-    return f"B {seems} {what} (95 % {low}..{high}, {found.n:,} paired tasks, p {p_text(found.p)}): {found.word}"
+    sure = f"95 % {low}..{high}, {found.n:,} paired task{'s' * (found.n > 1)}, p {p_text(found.p)}"
+    return f"B {seems} {what} ({sure}): {found.word}"
 
 
 def _shares(found: Solving) -> str:
