@@ -8,6 +8,7 @@ from typing import Any
 
 from simulator.cli.outputs import Outputs
 from simulator.cli.reading import Opened, opened
+from simulator.cli.sides import runs_of
 from simulator.core.run import KINDS
 from simulator.core.why.split import Split, split
 from simulator.errors import Incomparable, UsageError
@@ -20,7 +21,7 @@ def main(a: Path, b: Path, traffic: str, outputs: Outputs) -> int:
     if traffic not in TRAFFIC:
         raise UsageError(f"--traffic {traffic}: give one of {', '.join(TRAFFIC)}")
     outputs.check()
-    one, other = opened(a), opened(b)
+    one, other = opened(_one(a)), opened(_one(b))
     same_kind(one, other)
     splits = [found for kind in TRAFFIC[traffic] if (found := _split(kind, one, other, asked=traffic != "both"))]
     if not splits:
@@ -30,6 +31,15 @@ def main(a: Path, b: Path, traffic: str, outputs: Outputs) -> int:
         sides = Side("A", one.manifest, one.summary), Side("B", other.manifest, other.summary)
     outputs.give(document(splits, *sides), as_json(splits, *sides))
     return 0
+
+
+def _one(side: Path) -> Path:
+    """A side as `sim diff` takes it, which must mean one run."""
+    found = runs_of(str(side))
+    if len(found) > 1:
+        some = ", ".join(map(str, found[:4])) + ", ..." * (len(found) > 4)
+        raise UsageError(f"{side} means {len(found)} runs, and one run is split against one; give one of {some}")
+    return found[0]
 
 
 def _split(kind: str, one: Opened, other: Opened, *, asked: bool) -> Split | None:

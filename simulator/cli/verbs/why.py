@@ -11,7 +11,7 @@ from simulator.cli.verbs.given import HtmlFile, JsonFile, MarkdownFile
 
 
 def why(
-    a: Annotated[Path, typer.Argument(help="Run folder of the first engine.")],
+    a: Annotated[Path, typer.Argument(help="Run folder of the first engine; also LADDER/RUNG or label:NAME.")],
     b: Annotated[Path, typer.Argument(help="Run folder of the second.")],
     traffic: Annotated[str, typer.Option(help="agents, synthetic, or both.")] = "both",
     md: MarkdownFile = None,

@@ -108,7 +108,7 @@ def _spec(marks: list[dict[str, Any]]) -> dict[str, Any]:
         "height": 22 * len(marks) + 10,
         "data": {"values": marks},
         "layer": [
-            {"mark": {"type": "rule", "strokeDash": [3, 3]}, "encoding": {"x": {"datum": 0}}},
+            {"mark": {"type": "rule", "strokeDash": [3, 3], "color": "#888"}, "encoding": {"x": {"datum": 0}}},
             {
                 "mark": {"type": "rule", "strokeWidth": 2},
                 "encoding": {
