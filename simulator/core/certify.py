@@ -116,6 +116,7 @@ def signs(health: dict[str, Any], engine: dict[str, Any] | None, part: dict[str,
         preemptions=told.get("preemptions"),
         outside_s=None if late else health["ttft_minus_server_s"]["p50"],
         ttft_s=part["ttft_s"]["p50"],
+        turn_s=part["e2el_s"]["p50"],
     )
 
 

@@ -16,8 +16,9 @@ BACKLOG_LEAST, BACKLOG_SHARE = 2.0, 0.10
 WAITING_LEAST, WAITING_SHARE = 1.0, 0.05
 #: share of the KV cache in use, mean, at which new requests have to wait for old ones
 KV_FULL = 0.95
-#: a first token this much later at the client than in the engine: seconds, and share of the client's TTFT (medians)
-OUTSIDE_S, OUTSIDE_SHARE = 0.050, 0.25
+#: a first token this much later at the client than in the engine: seconds, share of the client's TTFT, and share of a
+#: whole request, below which a faster front end would not be noticed (medians)
+OUTSIDE_S, OUTSIDE_SHARE, OUTSIDE_OF_TURN = 0.050, 0.25, 0.10
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class Signs:
 
     client: why the client is past its limits, () when it is not, None when its health was not recorded. in_flight: open
     at the client; backlog: of those, neither running nor waiting in the engine (a little below 0 by sampling skew);
-    kv_use: share. outside_s: median of the client's TTFT less the engine's own, ttft_s: median of the client's.
+    kv_use: share. outside_s: median of the client's TTFT less the engine's own, ttft_s, turn_s: medians
+    of the client's, of a whole request.
     """
 
     client: tuple[str, ...] | None = None
@@ -38,6 +40,7 @@ class Signs:
     preemptions: float | None = None
     outside_s: float | None = None
     ttft_s: float | None = None
+    turn_s: float | None = None
 
 
 def limit(signs: Signs) -> dict[str, Any]:
@@ -81,13 +84,21 @@ def _front_end(signs: Signs) -> list[str]:
             f"{_n(behind)} of {_n(open_)} open requests neither run nor wait in the engine (front-end backlog, limit "
             f"{_n(max(BACKLOG_LEAST, BACKLOG_SHARE * open_))})"
         )
-    late, whole = signs.outside_s, signs.ttft_s
-    if late is not None and whole is not None and late > max(OUTSIDE_S, OUTSIDE_SHARE * whole):
-        found.append(
-            f"{1e3 * late:.0f} of {1e3 * whole:.0f} ms to the first token (medians) pass outside the engine: "
-            "HTTP, template, tokeniser, detokeniser, network"
-        )
+    late = _outside(signs)
+    if late and (signs.turn_s is None or (signs.outside_s or 0.0) > OUTSIDE_OF_TURN * signs.turn_s):
+        found.append(late)
     return found
+
+
+def _outside(signs: Signs) -> str:
+    """What of the first token passes outside the engine, where it is much of it; else ""."""
+    late, whole = signs.outside_s, signs.ttft_s
+    if late is None or whole is None or late <= max(OUTSIDE_S, OUTSIDE_SHARE * whole):
+        return ""
+    return (
+        f"{1e3 * late:.0f} of {1e3 * whole:.0f} ms to the first token (medians) pass outside the engine: "
+        "HTTP, template, tokeniser, detokeniser, network"
+    )
 
 
 def _engine(signs: Signs) -> list[str]:
@@ -106,7 +117,9 @@ def _engine(signs: Signs) -> list[str]:
 
 def _at_ease(signs: Signs) -> str:
     kv = "" if signs.kv_use is None else f", KV {100 * signs.kv_use:.0f} %"
-    return f"nothing queues ({_n(signs.running or 0.0)} run, {_n(signs.waiting or 0.0)} wait{kv})"
+    late = _outside(signs)
+    told = f"; {late}" if late else ""
+    return f"nothing queues ({_n(signs.running or 0.0)} run, {_n(signs.waiting or 0.0)} wait{kv}){told}"
 
 
 def _n(requests: float) -> str:

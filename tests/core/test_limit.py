@@ -35,6 +35,9 @@ LAGGING = ("event-loop lag p99 80 ms, limit 20 ms",)
         ({"backlog": 11.0, "waiting": 30.0, "in_flight": 60.0}, ENGINE, [ENGINE], "30 requests wait"),
         ({"backlog": 31.0, "waiting": 30.0, "in_flight": 70.0}, FRONT_END, [FRONT_END, ENGINE], "31 of 70"),
         ({"outside_s": 0.4, "ttft_s": 0.6}, FRONT_END, [FRONT_END], "400 of 600 ms to the first token"),
+        ({"outside_s": 0.4, "ttft_s": 0.6, "turn_s": 2.0}, FRONT_END, [FRONT_END], "400 of 600 ms"),
+        # half of the first token, and one part in ten of the turn: told, and no limit
+        ({"outside_s": 0.4, "ttft_s": 0.6, "turn_s": 5.0}, NONE, [], "400 of 600 ms"),
         ({"outside_s": 0.4, "ttft_s": 9.0}, NONE, [], "nothing queues"),
         ({"outside_s": 0.004, "ttft_s": 0.005}, NONE, [], "nothing queues"),
         # what is nearer to the client hides what is behind it
@@ -103,7 +106,7 @@ def test_a_run_says_where(running: int | None, waiting: int | None, where: str) 
 
 @pytest.mark.parametrize(("lag_s", "where"), [(0.001, FRONT_END), (0.3, NONE)])
 def test_an_emulation_that_is_late_itself_does_not_accuse_its_front_end(lag_s: float, where: str) -> None:
-    slow = [reply(10.0, [(800, 1), (9_000, 1)], session=f"s{i}", server_ttft_s=0.1) for i in range(4)]
+    slow = [reply(10.0, [(1_800, 1), (7_000, 1)], session=f"s{i}", server_ttft_s=0.1) for i in range(4)]
     told = {"vllm:num_requests_running": 4.0, "vllm:num_requests_waiting": 0.0, "embedded:schedule_lag_seconds": lag_s}
     samples = tuple(EngineSample(11.0 + t, told) for t in range(8))
     found = summarise(run_of(*slow, windows=WINDOW, pulses=PULSES, engine=samples))
