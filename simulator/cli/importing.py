@@ -9,18 +9,25 @@ from rich.console import Console
 from rich.table import Table
 
 from simulator.cli.describe import versions
+from simulator.errors import UsageError
 from simulator.trace.asked import Left
 from simulator.trace.importing import Imported, run
 
 SHOWN = 20
 
 
-def main(paths: Sequence[Path], out: Path, form: str, every: bool) -> int:
-    """every: list all that was left out, not the first ones."""
+def main(paths: Sequence[Path], out: Path, form: str, *, every: bool, force: bool) -> int:
+    """every: list all that was left out, not the first ones. force: a file that is there is replaced."""
+    if out.is_dir():
+        raise UsageError(f"-o {out}: is a folder; give a file in it, for example {out / 'trace.jsonl'}")
+    if out.exists() and not force:
+        raise UsageError(f"-o {out}: is there already; give another file, or --force to replace it")
     result = run(paths, out, form, f"agent-sim {versions().get('agent-sim', '')}".strip())
     console = Console()
     if result.sessions:
         _say_imported(console, result, out)
+    for what, number in result.aside.items():
+        console.print(f"passed over: {number:,} {what}", highlight=False, markup=False, soft_wrap=True)
     _say_left(console, result.left, None if every else SHOWN)
     if not result.sessions:
         console.print(f"nothing was imported; {out} was not written", highlight=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,10 +21,12 @@ class Left:
 
 @dataclass(slots=True)
 class Asked:
-    """One import. used: files that belong to what was imported. left: what was not, and why."""
+    """One import. used: files that belong to what was imported. left: what was not, and why. aside: how many of what
+    is no part of any session, by what it is: nobody misses it."""
 
     used: set[Path] = field(default_factory=set)
     left: list[Left] = field(default_factory=list)
+    aside: Counter[str] = field(default_factory=Counter)
 
     def leave(self, path: Path, why: object, line: int = 0) -> None:
         self.left.append(Left(path, line, str(why)))

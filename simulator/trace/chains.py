@@ -20,9 +20,12 @@ from simulator.trace.draft import Draft, Figures
 from simulator.trace.messages import checked, checked_body
 from simulator.trace.openai_reply import Answer, answer
 from simulator.trace.text import Bad
-from simulator.trace.when import iso, number
+from simulator.trace.when import iso, lasted, number
 
 HOW = "by messages that continue an earlier request's, or begin as it did"
+#: how a request without a conversation is told: warm-ups and probes are such
+COMPLETIONS = "requests on /completions, which hold a prompt and no conversation"
+TOOK = "the next request less the reply's end"
 W = TypeVar("W")
 
 
@@ -131,6 +134,11 @@ def request_of(data: Any) -> dict[str, Any]:
     return request
 
 
+def _is_completion(data: Any) -> bool:
+    request = data.get("request") if isinstance(data, dict) else None
+    return isinstance(request, dict) and "prompt" in request and "messages" not in request
+
+
 Load = Callable[[W], tuple[dict[str, Any], Path, int]]
 
 
@@ -143,6 +151,7 @@ def session(form: str, family: tuple[Chain[W], list[Chain[W]]], load: Load[W], a
         branch = draft.branches + 1 if draft is not None and chain is not own else 0
         begun: float | None = None
         told = False
+        last: tuple[int, Figures] | None = None
         for where in chain.where:
             data, path, line = load(where)
             try:
@@ -154,14 +163,27 @@ def session(form: str, family: tuple[Chain[W], list[Chain[W]]], load: Load[W], a
             body = {key: None if key == "messages" else value for key, value in request.items()}
             if draft is None:
                 draft = _draft(form, own, request, data, body)
+            if last is not None and figures.purpose == "agent":
+                _answered(draft, *last, figures.sent_s)
             row = draft.turn(request["messages"], answered.reply, figures, branch=branch, body=body)
             if not branch:
                 rows.append((row, figures.sent_s))
-            begun, told = (begun if told else figures.sent_s), True
+            begun, told, last = (begun if told else figures.sent_s), True, (row, figures)
         if branch and told and draft is not None:
             earlier = [row for row, sent in rows if sent is None or begun is None or sent <= begun]
             draft.spawn(earlier[-1] if earlier else rows[0][0], branch)
     return draft
+
+
+def _answered(draft: Draft, row: int, figures: Figures, next_s: float | None) -> None:
+    """The calls of a row's reply were answered when the next request went out: each is given an equal part."""
+    made = draft.calls(row)
+    if not made or figures.end_s is None or next_s is None:
+        return
+    took = lasted((next_s - figures.end_s) / len(made))
+    if took is not None:
+        draft.replace_calls(row, [call.model_copy(update={"took_s": took}) for call in made])
+        draft.estimated["calls.took_s"] = TOOK
 
 
 def _draft(form: str, chain: Chain[W], request: dict[str, Any], data: dict[str, Any], body: dict[str, Any]) -> Draft:
@@ -194,12 +216,16 @@ def _figures(data: dict[str, Any], told: Answer) -> Figures:
 
 
 def linked(records: Iterable[tuple[W, Any]], stem: str, asked: Asked, at: Callable[[W], tuple[Path, int]]) -> Links[W]:
-    """Links of (where, record) pairs; those that cannot be read are left out. at: file and line of a place."""
+    """Links of (where, record) pairs; those that cannot be read are left out,
+    those without a conversation set aside. at: file and line of a place."""
     links: Links[W] = Links(stem)
     for where, data in records:
         try:
             if isinstance(data, Bad):
                 raise data
+            if _is_completion(data):
+                asked.aside[COMPLETIONS] += 1
+                continue
             request = request_of(data)
             links.add(request["messages"], About.of(data), where)
         except Bad as why:

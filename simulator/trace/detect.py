@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,11 @@ from simulator.trace.importers import cline_classic, cline_sdk, kv_cache_tester
 from simulator.trace.text import MAX_ITEM_BYTES, Bad, encoding_fault, members, parsed
 
 _HEAD = 65_536
-_ROWS = 30
+#: lines that are looked at, and how many bytes of them together
+_ROWS, _LOOKED = 30, 8 << 20
+#: by which `sim record` marks each line, whatever the request was
+RECORDER = ("log", "openai-requests")
+_UNKNOWN = "it is JSON of no known format that its beginning would show; --format NAME says which it is"
 
 
 def detect(path: Path) -> str:
@@ -33,73 +38,78 @@ def detect(path: Path) -> str:
         return "azure"
     if head[:1] not in (b"{", b"["):
         raise Bad("no known format begins so")
-    row, why = _first_rows(head, path)
-    found = _rows_format(row) if row else ""
-    found = found or _document_format(path, head)
+    faults: list[str] = []
+    found = next(filter(None, map(_row_format, _first_rows(path, faults))), "") or _document_format(path, head)
     if not found:
-        raise Bad(why if why and path.suffix == ".jsonl" else "it is JSON of no known format")
+        raise Bad(faults[0] if faults and path.suffix == ".jsonl" else _UNKNOWN)
     return found
 
 
-def _first_rows(head: bytes, path: Path) -> tuple[list[dict[str, Any]], str]:
-    """The objects of its first lines, none when it is no JSON Lines; and what is wrong with the first that is none."""
-    whole = head.split(b"\n")
-    if len(head) >= _HEAD and len(whole) > 1:
-        whole.pop()  # cut off
-    out: list[dict[str, Any]] = []
-    fault = ""
-    for raw in whole[:_ROWS]:
-        if not raw.strip():
-            continue
-        try:
-            row = parsed(raw)
-        except Bad as why:
-            fault = fault or str(why)
-            continue
-        if isinstance(row, dict):
-            out.append(row)
-    if not out and len(head) >= _HEAD and b"\n" not in head:
-        out = _long_row(path, head)
-    return out, fault
-
-
-def _long_row(path: Path, head: bytes) -> list[dict[str, Any]]:
-    """A first line longer than the head, as far as its outermost keys go; none when it is the whole file."""
-    keys = set(re.findall(rb'"(request|conversations|hash_ids|messages|response|sessionId|payload)"\s*:', head))
+def _first_rows(path: Path, faults: list[str]) -> Iterator[dict[str, Any]]:
+    """The objects of its first lines, none when it is no JSON Lines. faults: takes what is wrong with lines that are
+    none. Of a line that is too long to be looked at its outermost keys are told, as far as its beginning shows them."""
+    left = _LOOKED
     with path.open("rb") as file:
-        file.readline(MAX_ITEM_BYTES)
-        more = bool(file.read(64).strip())
-    if not more and path.suffix == ".json":
-        return []
-    return [{key.decode(): {"messages": []} if key == b"request" else None for key in keys}]
+        for number in range(_ROWS):
+            raw = file.readline(left)
+            left -= len(raw)
+            if not left and not raw.endswith(b"\n"):
+                if len(raw) >= _HEAD:
+                    yield from _long_row(path, raw[:_HEAD], alone=not number)
+                return
+            if not raw:
+                return
+            raw = raw if number else raw.removeprefix(b"\xef\xbb\xbf")
+            if not raw.strip():
+                continue
+            try:
+                row = parsed(raw)
+            except Bad as why:
+                faults.append(str(why))
+                continue
+            if isinstance(row, dict):
+                yield row
 
 
-def _rows_format(rows: list[dict[str, Any]]) -> str:
-    for row in rows:
-        keys = row.keys()
-        if row.get("kind") == "trace" and "version" in keys:
-            return "trace"
-        if {"timestamp", "type", "payload"} <= keys:
-            return "codex"
-        if {"input_length", "output_length"} <= keys:
-            return "bailian" if "chat_id" in keys else "mooncake"
-        if isinstance(row.get("request"), dict) and "messages" in row["request"]:
-            return "openai-log"
-        if isinstance(row.get("conversations"), list):
-            return "sharegpt"
-        if isinstance(row.get("messages"), list) and isinstance(row.get("response"), dict):
-            return "openhands-log"
-        if (
-            isinstance(row.get("message"), dict)
-            and {"sessionId", "uuid"} & keys
-            and row.get("type") in ("user", "assistant")
-        ):
-            return "claude-code"
-        if str(row.get("kind", "")).endswith(("Event", "Observation", "Condensation")) and "source" in keys:
-            return "openhands-events"
-        if keys >= kv_cache_tester.KEYS:
-            return "kv-cache-tester"
-    return ""
+def _long_row(path: Path, head: bytes, *, alone: bool) -> Iterator[dict[str, Any]]:
+    """Nothing when the line is the whole of a document. alone: it is the first line."""
+    if alone and path.suffix == ".json":
+        with path.open("rb") as file:
+            file.readline(MAX_ITEM_BYTES)
+            if not file.read(64).strip():
+                return
+    keys = set(re.findall(rb'"(request|conversations|hash_ids|messages|response|sessionId|payload)"\s*:', head))
+    marked = re.search(rb'^\s*{\s*"log"\s*:\s*"%s"' % RECORDER[1].encode(), head)
+    yield {key.decode(): {"messages": []} if key == b"request" else None for key in keys} | (
+        {RECORDER[0]: RECORDER[1]} if marked else {}
+    )
+
+
+def _row_format(row: dict[str, Any]) -> str:
+    keys = row.keys()
+    if row.get("kind") == "trace" and "version" in keys:
+        return "trace"
+    if row.get(RECORDER[0]) == RECORDER[1]:
+        return "openai-log"
+    if {"timestamp", "type", "payload"} <= keys:
+        return "codex"
+    if {"input_length", "output_length"} <= keys:
+        return "bailian" if "chat_id" in keys else "mooncake"
+    if isinstance(row.get("request"), dict) and "messages" in row["request"]:
+        return "openai-log"
+    if isinstance(row.get("conversations"), list):
+        return "sharegpt"
+    if isinstance(row.get("messages"), list) and isinstance(row.get("response"), dict):
+        return "openhands-log"
+    if (
+        isinstance(row.get("message"), dict)
+        and {"sessionId", "uuid"} & keys
+        and row.get("type") in ("user", "assistant")
+    ):
+        return "claude-code"
+    if str(row.get("kind", "")).endswith(("Event", "Observation", "Condensation")) and "source" in keys:
+        return "openhands-events"
+    return "kv-cache-tester" if keys >= kv_cache_tester.KEYS else ""
 
 
 def _document_format(path: Path, head: bytes) -> str:

@@ -18,9 +18,10 @@ from pydantic import ValidationError
 from simulator import tokenizer
 from simulator.trace.counting import HOW, Counter, ours
 from simulator.trace.format import Call, Clock, Scope, SessionLine, Totals, TurnLine
-from simulator.trace.messages import Message, made_calls
+from simulator.trace.messages import Message
 from simulator.trace.text import Bad
 from simulator.trace.when import lasted
+from simulator.trace.xml_calls import calls_of
 
 MAX_SESSION_BYTES = 256 << 20
 Made = tuple[SessionLine, list[TurnLine]]
@@ -90,15 +91,15 @@ class Draft:
         calls: Sequence[Call] = (),
         body: dict[str, Any] | None = None,
     ) -> int:
-        """messages: the whole prompt. calls: of the reply; by default those of its tool_calls. Gives the row's number
-        for `spawn`. Bad when the session is too large to hold."""
+        """messages: the whole prompt. calls: of the reply; by default those that it makes (xml_calls.py). Gives the
+        row's number for `spawn`. Bad when the session is too large to hold."""
         state = self._branches.setdefault(branch, _Branch())
         keep = _kept(state.held, messages)
         add = list(messages[keep:])
         self._weigh([*add, *([reply] if reply is not None else [])])
         row = self._row(state, branch, figures)
         row |= {"keep": keep, "add": tuple(add), "reply": reply}
-        row["calls"] = list(calls) or [Call(tool=name, id=ident) for ident, name in made_calls(reply)]
+        row["calls"] = list(calls) or [Call(tool=name, id=ident) for ident, name in calls_of(messages, reply)]
         if body is not None and body != (state.body or self.body):
             self._weigh([body])
             row["body"] = state.body = body
@@ -144,6 +145,9 @@ class Draft:
         self._rows[row]["calls"] = [
             c.model_copy(update={"took_s": good, "ok": ok}) if c.id == ident else c for c in self._rows[row]["calls"]
         ]
+
+    def calls(self, row: int) -> tuple[Call, ...]:
+        return tuple(self._rows[row]["calls"])
 
     @property
     def branches(self) -> int:

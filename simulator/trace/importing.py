@@ -58,7 +58,7 @@ _UNEXPECTED = (ValueError, TypeError, KeyError, AttributeError, IndexError, Recu
 @dataclass(slots=True)
 class Imported:
     """sessions, turns: by format. recounted: turns of a known tokenizer; worst_recount: the largest deviation from the
-    source's own count, a share. estimated: sessions by field that was estimated."""
+    source's own count, a share. estimated: sessions by field that was estimated. aside: as in Asked."""
 
     sessions: Counter[str] = field(default_factory=Counter)
     turns: Counter[str] = field(default_factory=Counter)
@@ -66,6 +66,7 @@ class Imported:
     recounted: int = 0
     worst_recount: float = 0.0
     left: list[Left] = field(default_factory=list)
+    aside: Counter[str] = field(default_factory=Counter)
 
     @property
     def exit_code(self) -> int:
@@ -91,7 +92,7 @@ def run(paths: Sequence[Path], out: Path, form: str, made_by: str) -> Imported:
                     continue
                 writer.session(*kept)
                 _note(result, *kept)
-        result.left = asked.left
+        result.left, result.aside = asked.left, asked.aside
         if not result.sessions:
             writer.discard()
     return result

@@ -7,6 +7,7 @@ from typing import Any
 import made_files as made
 import pytest
 
+from simulator.trace.detect import detect
 from simulator.trace.importing import Imported, run
 from simulator.trace.replay import Casting, plan
 from simulator.trace.trace_file import TracedSession, sessions
@@ -282,3 +283,66 @@ def test_reads_that_a_later_one_shows_again_are_replaced_once_enough_can_be_won(
         held = [*held, turn.reply or {}]
     assert superseded[:20] == [0] * 20 and superseded[20] == 10, "all at once, and only when it pays"
     assert session.turns[20].keep < 5 and all(t.keep > 2 * n for n, t in enumerate(session.turns[1:20], 1))
+
+
+def test_a_recorders_log_is_known_whatever_its_first_requests_were(tmp_path: Path) -> None:
+    """Two warm-ups on /completions, then prompts larger than the beginning that is looked at."""
+    mark = {"log": "openai-requests", "version": 1}
+    warm = [{**mark, "ts": float(n), "session": f"w{n}", "request": {"model": "m", "prompt": "hi"}} for n in (1, 2)]
+    line = mark | made.log_line(3.0, made.chat("be brief", "word " * 30_000), session="a", session_by="first")
+    result, found = imported(made.rows(tmp_path / "in" / "requests.jsonl", [*warm, line]), to=tmp_path)
+    assert result.exit_code == 0 and [s.line.session for s in found] == ["a"] and not result.left
+    assert list(result.aside.values()) == [2] and "/completions" in next(iter(result.aside))
+
+
+def test_a_format_is_found_behind_what_is_none(tmp_path: Path) -> None:
+    """No mark, and lines of another kind first; together they are longer than the beginning that is looked at."""
+    lines = [{"ts": 1.0, "note": "started " * 9_000}, made.log_line(3.0, made.chat("be brief", "word " * 30_000))]
+    result, found = imported(made.rows(tmp_path / "in" / "gateway.jsonl", lines), to=tmp_path)
+    assert (len(found), result.exit_code, len(result.left)) == (1, 1, 1)
+
+
+def test_a_line_too_long_to_look_at_says_by_its_beginning_what_it_is(tmp_path: Path) -> None:
+    line = {"log": "openai-requests"} | made.log_line(3.0, made.chat("s", "word " * 1_800_000))
+    path = made.rows(tmp_path / "in" / "a.jsonl", [line, line])
+    assert detect(path) == "openai-log"
+
+
+def test_a_refusal_of_json_names_the_way_out(tmp_path: Path) -> None:
+    result, _ = imported(made.rows(tmp_path / "in" / "a.jsonl", [{"some": "thing"}]), to=tmp_path)
+    assert result.exit_code == 2 and "--format" in result.left[0].why
+
+
+def xml_talk(system: str) -> list[dict[str, Any]]:
+    said = "I look.\n<read_file>\n<path>a.py</path>\n</read_file>\n<list_files>\n<path>.</path>\n</list_files>"
+    start = made.chat(system, "fix it")
+    after = [*start, {"role": "assistant", "content": said}, {"role": "user", "content": "[read_file] Result:\nx = 1"}]
+    return [made.log_line(10.0, start, said), made.log_line(14.0, after, "Done, `<read_file>` is a tag.")]
+
+
+def test_calls_in_xml_are_the_tools_of_a_log_and_of_its_replay(tmp_path: Path) -> None:
+    system = "Tools:\n<read_file>\n<path>p</path>\n</read_file>\n<list_files>\n<path>p</path>\n</list_files>"
+    _, (session,) = imported(made.rows(tmp_path / "in" / "log.jsonl", xml_talk(system)), to=tmp_path)
+    first, second = session.turns
+    assert [(c.tool, c.took_s) for c in first.calls] == [("read_file", 2.5)], "the client takes one call a reply"
+    assert session.line.estimated["calls.took_s"]
+    played = plan(session, CASTING)
+    assert [(c.action.tool, c.recorded_s) for c in played.turns[0].calls] == [("read_file", 2.5)]  # type: ignore[union-attr]
+    assert played.turns[1].think_s == 0.0, "what the tool took is no pause"
+    assert second.calls == (), "a tag that is only talked about"
+
+
+def test_tags_are_no_calls_where_the_prompt_offers_none(tmp_path: Path) -> None:
+    _, (session,) = imported(made.rows(tmp_path / "in" / "log.jsonl", xml_talk("Be brief.")), to=tmp_path)
+    assert [turn.calls for turn in session.turns] == [(), ()]
+
+
+def test_native_calls_of_a_log_take_until_the_next_request(tmp_path: Path) -> None:
+    call = {"type": "function", "function": {"name": "run", "arguments": "{}"}}
+    said = {"role": "assistant", "content": None, "tool_calls": [call | {"id": i} for i in ("c1", "c2")]}
+    start = made.chat("s", "go")
+    after = [*start, said, *({"role": "tool", "tool_call_id": i, "content": "ok"} for i in ("c1", "c2"))]
+    lines = [made.log_line(10.0, start), made.log_line(15.5, after)]
+    lines[0]["response"]["choices"][0]["message"] = said
+    _, (session,) = imported(made.rows(tmp_path / "in" / "log.jsonl", lines), to=tmp_path)
+    assert [(c.id, c.took_s) for c in session.turns[0].calls] == [("c1", 2.0), ("c2", 2.0)]

@@ -13,8 +13,9 @@ def import_trace(
     out: Annotated[Path, typer.Option("-o", "--out", help="The trace to write.")],
     form: Annotated[str, typer.Option("--format", help="Take all files for this format; default: look at each.")] = "",
     every: Annotated[bool, typer.Option("--all", help="List everything that was left out.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the trace if there is one already.")] = False,
 ) -> None:
     """Bring recorded sessions of other programs into one trace."""
     from simulator.cli.importing import main as import_main
 
-    raise typer.Exit(import_main(paths, out, form, every))
+    raise typer.Exit(import_main(paths, out, form, every=every, force=force))
