@@ -10,7 +10,9 @@ from simulator.store.plans import PlannedSession
 from simulator.tasks.mix import TYPICAL_TURNS, draw
 
 #: floor of a turn (pace.floor_s), with tools at their recorded pace and without; medians of many plans
-TURN_S = {True: 4.0, False: 1.5}
+TURN_S = {True: 4.0, False: 1.0}
+#: of that, where `max_turns` ends sessions early: they begin by looking around, which is quick
+EARLY = 0.5
 #: of a recorded session that nobody has looked at
 RECORDED_TURNS = 25.0
 #: sessions from which on the planned ones say more than the typical ones
@@ -58,6 +60,7 @@ class Forecast:
         while len(known) <= nth:
             spec = draw(scenario, slot, len(known))
             typical = TYPICAL_TURNS.get(spec.size, RECORDED_TURNS)
-            turns = min(typical * (1 - spec.age), scenario.max_turns or float("inf"))
-            known.append(turns * TURN_S[scenario.tools == "paced"])
+            turns, most = typical * (1 - spec.age), scenario.max_turns or float("inf")
+            turn_s = TURN_S[scenario.tools == "paced"] * (EARLY if most < turns else 1.0)
+            known.append(min(turns, most) * turn_s)
         return known[nth]

@@ -48,7 +48,7 @@ def test_a_longer_window_plans_what_is_new_and_a_shorter_one_nothing(
 
 def test_about_how_many_sessions_there_will_be_is_reckoned_by_slot() -> None:
     scenario = Scenario.model_validate(BASE | {"sessions": 8, "window_s": 10})
-    turn_s = 4.0  # of a paced session
+    turn_s = 2.0  # of the beginning of a paced session
     assert Forecast(scenario, 8, 0.0).expected == 8, "one session a slot"
     assert Forecast(scenario, 8, 12 * turn_s).expected == 8
     assert Forecast(scenario, 8, 12 * turn_s + 1).expected == 16

@@ -54,6 +54,14 @@ MEANINGS = [
 ]
 
 
+def _rg() -> int:
+    """Its first version number, 0 without it."""
+    if shutil.which("rg") is None:
+        return 0
+    told = re.search(r"ripgrep (\d+)", subprocess.run(["rg", "--version"], capture_output=True, text=True).stdout)
+    return int(told[1]) if told else 0
+
+
 @pytest.mark.parametrize(("expression", "fits", "not_"), MEANINGS)
 def test_meaning(expression, fits, not_):
     pattern = Pattern(expression)
@@ -61,7 +69,9 @@ def test_meaning(expression, fits, not_):
     assert [n for n, _ in pattern.find([*fits, *not_], deadline)] == list(range(len(fits)))
 
 
-@pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed")
+@pytest.mark.skipif(
+    _rg() < 14, reason="ripgrep 14 or newer is not installed; older ones read some expressions otherwise"
+)
 @pytest.mark.parametrize(("expression", "fits", "not_"), MEANINGS)
 def test_meaning_is_ripgreps(expression, fits, not_):
     text = "\n".join((*fits, *not_)) + "\n"
