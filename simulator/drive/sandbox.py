@@ -20,7 +20,7 @@ from simulator.core.action import Ran
 from simulator.drive.commands import OUTPUT_LIMIT, Home, Scratch, command_input, environment, home_of, outcome
 from simulator.drive.gitenv import CONFIG
 from simulator.drive.processes import drain, kill_group, kill_marked
-from simulator.drive.usage import Growth, folder_bytes, members, tasks
+from simulator.drive.usage import Growth, folder_bytes, memory_used, share, tasks, unprivilege
 from simulator.errors import UsageError
 
 PROGRAM = "bwrap"
@@ -39,13 +39,15 @@ INSTALL = "install bubblewrap (Debian, Ubuntu: apt install bubblewrap)"
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Per command, on top of its own time limit. address_bytes and file_bytes: of one process, of one file. processes:
-    of the whole command, threads included. disk_bytes: by which workspace and home may grow."""
+    of the whole command, threads included. memory_bytes: of all its processes together, what they share counted once.
+    disk_bytes: by which workspace and home may grow, files that are removed and still open included."""
 
     cpu_s: int = 330
     address_bytes: int = 4 << 30
     file_bytes: int = 512 << 20
     open_files: int = 1_024
     processes: int = 256
+    memory_bytes: int = 8 << 30
     disk_bytes: int = 1 << 30
     output_bytes: int = OUTPUT_LIMIT
 
@@ -60,13 +62,26 @@ def arguments(program: str, cwd: Path, home: Home, readable: Sequence[Path]) -> 
             made += ["--ro-bind", path, path]
     for name in ETC:
         made += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    made += ["--proc", "/proc", "--dev", "/dev", "--size", str(64 << 20), "--tmpfs", "/dev/shm"]
+    made += ["--proc", "/proc", *_kernel(), "--dev", "/dev", "--size", str(64 << 20), "--tmpfs", "/dev/shm"]
     made += ["--bind", str(home.tmp), "/tmp"]
     for folder in readable:
         made += ["--ro-bind", str(folder), str(folder)]
     made += ["--ro-bind", str(CONFIG), str(CONFIG)]
     made += ["--bind", str(home.path), str(home.path), "--bind", str(cwd), str(cwd), *_git(cwd)]
     return [*made, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(cwd), "--"]
+
+
+def _kernel() -> list[str]:
+    """What of /proc is no process but the machine's own (sys, sysrq-trigger, irq, bus ...) is read-only. Root's files
+    stay root's in a user namespace, whatever number a command sees for its user, so ownership alone guards nothing."""
+    made: list[str] = []
+    with os.scandir("/proc") as entries:
+        for entry in sorted(entries, key=lambda e: e.name):
+            if entry.name.isdigit() or entry.is_symlink():
+                continue
+            if entry.is_dir() or entry.stat().st_mode & 0o222:
+                made += ["--ro-bind-try", entry.path, entry.path]
+    return made
 
 
 def _git(cwd: Path) -> list[str]:
@@ -123,6 +138,7 @@ class SandboxRunner:
             kill_group(process.pid)  # with bubblewrap goes the first process of its namespace, and with that all others
             process.wait()
         kill_marked(home.mark, newer_than=process.pid)
+        unprivilege((cwd, home.path.parent))
         if watch.tripped:
             return Ran(None, got.data.decode(errors="replace") + f"\n[killed: {watch.tripped}]\n")
         return outcome(got, process.returncode)
@@ -140,16 +156,17 @@ class SandboxRunner:
 
 
 class Watch:
-    """What no limit of the kernel's covers for every user: processes (root's are not counted) and disk.
+    """What no limit of the kernel's covers for every user: processes (root's are not counted), memory and disk.
 
-    Both are looked for where it costs one call, over the whole machine, and counted exactly only when that is past the
+    All are looked for where it costs one call, over the whole machine, and counted exactly only when that is past the
     limit. tripped: why the command was ended, "" while it was not.
     """
 
     def __init__(self, limits: Limits, folders: Sequence[Path]) -> None:
         self._limits, self._folders = limits, folders
-        self._tasks, self._disk = Growth(tasks()), Growth(_used(folders))
+        self._tasks, self._disk, self._memory = Growth(tasks()), Growth(_used(folders)), Growth(memory_used())
         self._before = folder_bytes(folders) if limits.disk_bytes else 0
+        self._again_s = 0.0
         self.tripped = ""
 
     def over(self, process: subprocess.Popen[bytes]) -> Callable[[], bool]:
@@ -164,11 +181,20 @@ class Watch:
         return ended
 
     def _look(self, pid: int) -> str:
-        most = self._limits
-        if self._tasks.past(tasks(), most.processes) and members(pid) > most.processes:
-            return f"it started more than {most.processes} processes"
+        most, now_s = self._limits, time.monotonic()
         used = _used(self._folders)
-        if self._disk.past(used, most.disk_bytes) and folder_bytes(self._folders) - self._before > most.disk_bytes:
+        grown = self._disk.past(used, most.disk_bytes)
+        suspect = self._tasks.past(tasks(), most.processes) or self._memory.past(memory_used(), most.memory_bytes)
+        if not (grown or suspect) or now_s < self._again_s:
+            return ""
+        found = share(pid)
+        stored = folder_bytes(self._folders) - self._before + found.removed_bytes if grown else 0
+        self._again_s = time.monotonic() + 5 * (time.monotonic() - now_s)  # counting is a sixth of the time at most
+        if found.tasks > most.processes:
+            return f"it started more than {most.processes} processes"
+        if found.memory_bytes > most.memory_bytes:
+            return f"its processes used more than {most.memory_bytes / 1e6:.0f} MB of memory"
+        if stored > most.disk_bytes:
             return f"it wrote more than {most.disk_bytes / 1e6:.0f} MB"
         return ""
 

@@ -24,7 +24,7 @@ from simulator.drive.toolbox import Toolbox
 from simulator.drive.workspace import Repository
 
 HISTORY = (Commit("Start", "Ann", "ann@example.com", 1_700_000_000, {"a.txt": b"one\n", "pkg/b.py": b"x = 1\n"}),)
-LOW = Limits(processes=60, disk_bytes=30 << 20, file_bytes=20 << 20, address_bytes=1 << 30)
+LOW = Limits(processes=60, disk_bytes=30 << 20, file_bytes=20 << 20, address_bytes=1 << 30, memory_bytes=150 << 20)
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "there is a sandbox")
 
 
@@ -134,6 +134,41 @@ def test_the_disk_is_not_filled(box):
     assert run(box, "rm f*; head -c 30000000 /dev/zero > big; echo $?").output.strip().endswith("153")  # SIGXFSZ
     ran = run(box, "for i in 1 2 3 4 5; do head -c 19000000 /dev/zero > /dev/shm/$i; done")
     assert "No space left" in ran.output
+
+
+def test_the_machines_settings_are_read_only(box):
+    value = Path("/proc/sys/kernel/panic").read_text()
+    same = "v=$(cat /proc/sys/kernel/panic); echo $v > /proc/sys/kernel/panic && echo written; echo $v"
+    ran = run(box, same)
+    assert "written" not in ran.output and ran.output.splitlines()[-1] == value.strip()
+    for name in ("sysrq-trigger", "irq", "bus", "acpi"):
+        if Path("/proc", name).exists():
+            assert run(box, f"test -w /proc/{name} || echo closed").output == "closed\n", name
+
+
+def test_no_program_is_left_that_others_would_run_as_us(box):
+    run(box, "cp /bin/true own; chmod 6755 own; mkdir sub; cp own sub/; chmod 4755 sub/own; ln -s own link")
+    for name in ("own", "sub/own"):
+        assert (box[1].path / name).stat().st_mode & 0o7777 == 0o755
+
+
+def test_files_removed_while_open_count_as_stored(box):
+    held = (
+        "import os, time\nfor n in range(4):\n f = os.open('u', 66)\n os.unlink('u')\n"
+        " os.write(f, bytes(16 << 20))\n time.sleep(.05)\n"
+    )
+    ran = run(box, f"python - <<'X'\n{held}time.sleep(20)\nX")
+    assert ran.exit_code is None and "it wrote more than 31 MB" in ran.output
+
+
+def test_memory_of_all_processes_together_ends(box):
+    held = "import os, time; f = os.memfd_create('x'); b = bytes(1 << 20)\nfor n in range(19): os.write(f, b)\n"
+    many = 'for i in 1 2 3 4 5 6 7 8 9 10; do python -c "$P" & done; wait'
+    ran = run(box, f'export P="{held}time.sleep(20)"; {many}')
+    assert ran.exit_code is None and "of memory" in ran.output
+    own = "x = bytearray(60 << 20)\nimport time\ntime.sleep(20)"
+    ran = run(box, f'export P="{own}"; {many}')
+    assert ran.exit_code is None and "of memory" in ran.output
 
 
 def test_memory_and_output_end(box):
