@@ -120,9 +120,9 @@ def modelled(measured: Measured, params: EngineParams, folder: Path = PARAMS_DIR
     loop = Loop(params)
     if measured.agents is not None:
         turns = read_turns(beside(folder / "hardware.yaml", measured.agents))
-        heard = loop.play(turns, window_s=measured.window_s)
+        heard = loop.play(turns, window_s=measured.window_s, from_first_token=measured.window_from == "first tokens")
         assert measured.window_s is not None
-        return Figures.of(heard, heard.answered_s, heard.answered_s + measured.window_s)
+        return Figures.of(heard, heard.from_s, heard.from_s + measured.window_s)
     assert measured.prompt_tok and measured.output_tok and measured.at_once
     known_tok = int(measured.prompt_tok * measured.cached_share)
     known, slots = waves(measured.prompt_tok, measured.output_tok, measured.at_once, known_tok)

@@ -46,11 +46,11 @@ class Played(Request):
 @dataclass(slots=True)
 class Heard:
     """done: requests in order of their ends; out: (when a step's tokens were with the clients, how many).
-    answered_s: when the last of the slots had its first reply."""
+    from_s: when a window begins: the last of the slots had its first reply, or the first token of it."""
 
     done: list[Played] = field(default_factory=list)
     out: list[tuple[float, int]] = field(default_factory=list)
-    answered_s: float = 0.0
+    from_s: float = 0.0
 
 
 class Loop:
@@ -66,8 +66,11 @@ class Loop:
         self._names: dict[int, list[bytes]] = {}  # of a slot: its last prompt's blocks
         self._made = 0
 
-    def play(self, slots: Sequence[Iterable[Turn]], *, window_s: float | None = None) -> Heard:
-        """Until all is answered. window_s: nothing is sent later than so long after all slots have had a reply."""
+    def play(
+        self, slots: Sequence[Iterable[Turn]], *, window_s: float | None = None, from_first_token: bool = False
+    ) -> Heard:
+        """Until all is answered. window_s: nothing is sent later than so long after all slots have had a reply;
+        from_first_token: after all have had the first token of one."""
         heard, left = Heard(), [iter(turns) for turns in slots]
         waiting = set(range(len(slots)))
         for slot, turns in enumerate(left):
@@ -86,16 +89,18 @@ class Loop:
             heard.out.append((out_s, sum(new for _request, new in emissions)))
             for request, new in emissions:
                 assert isinstance(request, Played)
-                if request.emitted_tok == new:
+                first, last = request.emitted_tok == new, request.emitted_tok == request.reply_tok
+                if first:
                     request.out_s = out_s
-                if request.emitted_tok < request.reply_tok:
+                if first if from_first_token else last:
+                    waiting.discard(request.slot)
+                    heard.from_s = heard.from_s or (0.0 if waiting else out_s)
+                if not last:
                     continue
                 request.end_s = out_s
                 heard.done.append(request)
-                waiting.discard(request.slot)
-                heard.answered_s = heard.answered_s or (0.0 if waiting else out_s)
                 turn = next(left[request.slot], None)
-                late = window_s is not None and heard.answered_s and out_s > heard.answered_s + window_s
+                late = window_s is not None and heard.from_s and out_s > heard.from_s + window_s
                 if turn is not None and not late:
                     self._send(request.slot, turn, out_s)
         self.now_s = max(self.now_s, heard.out[-1][0])

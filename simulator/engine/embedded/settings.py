@@ -137,7 +137,8 @@ class FrontEndCosts(FileModel):
 class Measured(FileModel):
     """Figures that a real engine gave, to hold the model against, of one of two kinds of traffic: a closed loop of
     `at_once` requests, two a place, each prompt_tok in and output_tok out, cached_share of a prompt known to the engine
-    beforehand; or `agents`, a file of turns (traffic.py), of which the window_s after all slots were answered count.
+    beforehand; or `agents`, a file of turns (traffic.py), of which the window_s after all slots had their first replies count, or the
+    first tokens of these (window_from), as the client had it.
 
     output_tok_s: output tokens a second. The other figures, where known, are medians of the requests; front_end_s:
     first token at the client less the engine's own TTFT; later_cached_share: of the prompt tokens of turns that follow
@@ -152,6 +153,7 @@ class Measured(FileModel):
     changes: dict[str, int | float | bool | str | list[float]] = Field(default={})
     agents: str | None = None
     window_s: Positive | None = None
+    window_from: Literal["replies", "first tokens"] = "replies"
     prompt_tok: Count | None = None
     output_tok: Count | None = None
     at_once: Seqs | None = None

@@ -115,7 +115,10 @@ def test_a_loop_plays_turns_in_order_and_tells_what_a_client_saw() -> None:
     assert second.sent_s == pytest.approx(first.end_s + 2.0) and third.sent_s == second.end_s
     assert [each.later for each in (first, second, third)] == [False, True, False]
     assert [each.cached_tok for each in (first, second, third)] == [0, 5000 // 1152 * 1152, 0]
-    assert heard.answered_s == max(first.end_s, next(each.end_s for each in heard.done if each.slot == 1))
+    alone = next(each for each in heard.done if each.slot == 1)
+    assert heard.from_s == max(first.end_s, alone.end_s)
+    from_tokens = Loop(params).play(slots, window_s=60.0, from_first_token=True)
+    assert from_tokens.from_s == max(first.out_s, alone.out_s) < heard.from_s
     for each in heard.done:
         assert 0 < each.front_end_s < each.ttft_s <= each.turn_s
         assert (each.tpot_s is None) == (each.reply_tok == 1)
