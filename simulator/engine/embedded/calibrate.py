@@ -28,12 +28,14 @@ FIGURES = (
     ("turn_s", "turn p50", 1e3, "ms"),
     ("front_end_s", "front end p50", 1e3, "ms"),
     ("later_cached_share", "cached, later turns", 1e2, "%"),
+    ("histories_s", "all histories read", 1.0, "s"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of one play; fields as in settings.Measured. later_cached_share: None where no turn follows another."""
+    """Of one play; fields as in settings.Measured. later_cached_share: None where no turn follows another; histories_s:
+    None where the window does not begin with the first tokens."""
 
     output_tok_s: float
     ttft_s: float
@@ -41,9 +43,10 @@ class Figures:
     turn_s: float
     front_end_s: float
     later_cached_share: float | None
+    histories_s: float | None = None
 
     @classmethod
-    def of(cls, heard: Heard, start_s: float, end_s: float) -> Figures:
+    def of(cls, heard: Heard, start_s: float, end_s: float, histories_s: float | None = None) -> Figures:
         """Of the requests that were sent from start_s on and before end_s, and the tokens that came then."""
         sent = [each for each in heard.done if start_s <= each.sent_s < end_s]
         later = [each for each in sent if each.later]
@@ -56,6 +59,7 @@ class Figures:
             later_cached_share=sum(max(0, each.cached_tok) for each in later) / sum(each.prompt_tok for each in later)
             if later
             else None,
+            histories_s=histories_s,
         )
 
 
@@ -120,9 +124,10 @@ def modelled(measured: Measured, params: EngineParams, folder: Path = PARAMS_DIR
     loop = Loop(params)
     if measured.agents is not None:
         turns = read_turns(beside(folder / "hardware.yaml", measured.agents))
-        heard = loop.play(turns, window_s=measured.window_s, from_first_token=measured.window_from == "first tokens")
+        by_tokens = measured.window_from == "first tokens"
+        heard = loop.play(turns, window_s=measured.window_s, from_first_token=by_tokens)
         assert measured.window_s is not None
-        return Figures.of(heard, heard.from_s, heard.from_s + measured.window_s)
+        return Figures.of(heard, heard.from_s, heard.from_s + measured.window_s, heard.from_s if by_tokens else None)
     assert measured.prompt_tok and measured.output_tok and measured.at_once
     known_tok = int(measured.prompt_tok * measured.cached_share)
     known, slots = waves(measured.prompt_tok, measured.output_tok, measured.at_once, known_tok)

@@ -33,8 +33,8 @@ class StepWork:
 
 @dataclass(frozen=True, slots=True)
 class StepCost:
-    """Seconds. GPU parts run one after the other, with a prefill no faster than they are launched; host_s adds to them
-    (synchronous) or hides behind them (async)."""
+    """Seconds. GPU parts run one after the other; host_s adds to them (synchronous) or hides behind them (async). A
+    step without a recorded graph is no faster than it is launched."""
 
     dense_s: float
     experts_s: float
@@ -151,14 +151,22 @@ class CostModel:
         sampling_s = rows * self._row_s * step.sample_passes
         drafts_s = self._drafts_s(tokens, work, attention_s) if self.drafts else 0.0
         gpu_s = dense_s + experts_s + attention_s + state_s + sampling_s + drafts_s + step.launch_s
-        if work.prefill_seqs:  # no recorded graph to replay: kernels are launched one by one, and few of them are long
-            gpu_s = max(gpu_s, step.prefill_launch_s + self.drafts * step.prefill_draft_launch_s)
         seqs = work.decode_seqs + work.prefill_seqs
         host_s = host.base_s + seqs * host.per_seq_s
         if self.drafts:
             host_s += work.decode_seqs * (host.per_drafting_seq_s + self.drafts * host.per_draft_s)
         total_s = max(gpu_s, host_s) if self.params.async_scheduling else gpu_s + host_s
+        total_s = max(total_s, self._launched_s(tokens, work))
         return StepCost(dense_s, experts_s, attention_s, state_s, sampling_s, drafts_s, step.launch_s, host_s, total_s)
+
+    def _launched_s(self, tokens: float, work: StepWork) -> float:
+        """The least that a step takes which no recorded graph holds: its kernels are launched one by one, few of them
+        are long, and the thread that launches them is the host's, so that nothing hides its work. Later draft passes
+        are of a token a sequence, and replay graphs in any case."""
+        step = self.params.hardware.step
+        if work.prefill_seqs:
+            return step.prefill_launch_s + (step.prefill_draft_launch_s if self.drafts else 0.0)
+        return step.prefill_launch_s if tokens > step.graph_tok else 0.0
 
     def _dense_s(self, body: int, tokens: float, rows: float) -> float:
         head = self.weights.lm_head
@@ -174,8 +182,9 @@ class CostModel:
         seqs = work.decode_seqs + work.prefill_done
         later = work.decode_context_tok
         later_attention_s = max(later * self._kv_tok_s, later * (1 + self.drafts) * self._pair_s)
-        every_s = seqs * self._row_s + self.params.hardware.step.draft_launch_s
+        every_s = seqs * self._row_s
         first_s = self._dense_s(self._draft_body, tokens, seqs) + self._experts_s(self._draft_experts, tokens)
+        first_s += self.params.hardware.step.draft_launch_s
         first_s += attention_s * self._draft_attention
         if self.drafts == 1:
             return first_s + every_s

@@ -98,13 +98,15 @@ class Efficiency(FileModel):
 
 
 class StepOverhead(FileModel):
-    """launch_s: gaps in a replayed CUDA graph. prefill_launch_s: the least that a step with a prefill takes, as no
-    graph holds it; prefill_draft_launch_s: more for each draft. experts_in_use: share of a layer's experts that routers
-    choose from; random ones choose from few."""
+    """launch_s: gaps in a replayed CUDA graph. prefill_launch_s: the least that a step takes which no graph holds, as
+    it has a prefill or more than graph_tok tokens; prefill_draft_launch_s: more where prefills meet drafts.
+    draft_launch_s: gaps of the first draft pass and its preparation; later ones replay graphs. experts_in_use: share of
+    a layer's experts that routers choose from; random ones choose from few."""
 
     launch_s: NotNegative
     prefill_launch_s: NotNegative = 0.0
     prefill_draft_launch_s: NotNegative = 0.0
+    graph_tok: Count = 512
     experts_in_use: Share = 1.0
     draft_launch_s: NotNegative
     sample_passes: NotNegative
@@ -137,12 +139,12 @@ class FrontEndCosts(FileModel):
 class Measured(FileModel):
     """Figures that a real engine gave, to hold the model against, of one of two kinds of traffic: a closed loop of
     `at_once` requests, two a place, each prompt_tok in and output_tok out, cached_share of a prompt known to the engine
-    beforehand; or `agents`, a file of turns (traffic.py), of which the window_s after all slots had their first replies count, or the
-    first tokens of these (window_from), as the client had it.
+    beforehand; or `agents`, a file of turns (traffic.py), of which the window_s after all slots had their first replies
+    count, or the first tokens of these (window_from), as the client had it.
 
     output_tok_s: output tokens a second. The other figures, where known, are medians of the requests; front_end_s:
     first token at the client less the engine's own TTFT; later_cached_share: of the prompt tokens of turns that follow
-    one.
+    one; histories_s: from the first request until all slots had their first tokens.
 
     engine: the settings file; changes: of its keys, those that were other. fitted: this hardware file's values were
     chosen so that these figures come out, so they prove nothing but that they still do.
@@ -164,6 +166,7 @@ class Measured(FileModel):
     turn_s: Positive | None = None
     front_end_s: Positive | None = None
     later_cached_share: Annotated[float, Field(gt=0, le=1)] | None = None
+    histories_s: Positive | None = None
     fitted: bool
     source: str
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from turns_of_runs import slots as sent_by_slot
+from turns_of_runs import text
 from virtual import request_of, steps
 
 from simulator.engine.embedded.calibrate import FIGURES, Compared, compare, main, table
@@ -27,12 +30,26 @@ def compared() -> dict[str, Compared]:
     return {each.traffic: each for each in found}
 
 
+RUNS = Path(__file__).parents[3] / "reports" / "h200_ladder" / "runs"
+#: rungs of reports/h200_ladder as the hardware file names them, and their runs
+LADDER = {
+    **{f"ladder's {name}": f"{name}-0" for name in ("baseline", "mtp3", "async", "flashinfer", "mtp1", "top")},
+    "ladder's top, four API processes, states at every block": "top-4-api-all-0",
+}
 FITTED = [f"{name}, {traffic}" for name in ("baseline", "top") for traffic in ("agents 32", "512/512 at 256")]
+FITTED_LADDER = [
+    f"ladder's {name}, {traffic}"
+    for name in ("baseline", "top", "flashinfer")
+    for traffic in ("agents 32 ladder", "512/512 at 256")
+]
 HELD_OUT = [
     f"top, four API processes{mode}, {traffic}"
     for mode in ("", ", states at every block")
     for traffic in ("agents 32", "512/512 at 256")
-]
+] + [
+    f"{name}, {traffic}" for name in LADDER for traffic in ("agents 32 ladder", "512/512 at 256")
+    if f"{name}, {traffic}" not in FITTED_LADDER
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("traffic", FITTED)
@@ -43,8 +60,45 @@ def test_figures_that_were_fitted_to_still_come_out(traffic: str, compared: dict
     assert len(latencies) >= 2 and max(abs(error) for error in latencies) < 0.15
 
 
+@pytest.mark.parametrize("traffic", FITTED_LADDER)
+def test_rungs_of_the_ladder_that_were_fitted_to_still_come_out(traffic: str, compared: dict[str, Compared]) -> None:
+    each = compared[traffic]
+    assert each.measured.fitted and abs(each.error) < 0.08
+    assert abs(each.errors.get("histories_s", 0.0)) < 0.10 and abs(each.errors["tpot_s"]) < 0.12
+
+
 def test_nothing_else_was_fitted_to(compared: dict[str, Compared]) -> None:
-    assert {traffic for traffic, each in compared.items() if each.measured.fitted} == set(FITTED)
+    told = {traffic for traffic, each in compared.items() if each.measured.fitted}
+    assert told == {*FITTED, *FITTED_LADDER} and len(HELD_OUT) == 12
+
+
+def test_the_ladder_s_figures_are_its_records_and_its_traffic_is_theirs(compared: dict[str, Compared]) -> None:
+    for name, run in LADDER.items():
+        summary = json.loads((RUNS / run / "summary.json").read_text())
+        for traffic, kind in (("agents 32 ladder", "agent"), ("512/512 at 256", "synthetic")):
+            measured, real = compared[f"{name}, {traffic}"].measured, summary[kind]
+            assert run in measured.source and measured.output_tok_s == pytest.approx(real["output_tok_s"], abs=0.5)
+            assert measured.ttft_s == pytest.approx(real["ttft_s"]["p50"], abs=0.0005)
+            assert measured.tpot_s == pytest.approx(real["tpot_s"]["p50"], abs=0.00005)
+            if measured.agents:
+                assert measured.turn_s == pytest.approx(real["turn_latency_s"]["p50"], abs=0.005)
+                assert measured.later_cached_share == pytest.approx(real["cached_share"]["later_turns"], abs=0.00005)
+                begun_s = min(turns[0]["t_sent_s"] for turns in sent_by_slot(RUNS / run).values())
+                assert measured.histories_s == pytest.approx(real["window"]["start_s"] - begun_s, abs=0.05)
+    shipped = (PARAMS_DIR / "agents_32_ladder.txt").read_text()
+    assert shipped == text([RUNS / run for run in LADDER.values()])
+
+
+def test_agents_choose_among_the_ladder_s_rungs_as_they_did(compared: dict[str, Compared]) -> None:
+    """Gaps above a tenth, which the model's errors do not turn round."""
+    agents = {name: compared[f"{name}, agents 32 ladder"] for name in LADDER}
+    modelled = {name: each.modelled_tok_s for name, each in agents.items()}
+    for slow, one in agents.items():
+        for fast, other in agents.items():
+            if other.measured.output_tok_s > 1.1 * one.measured.output_tok_s:
+                assert modelled[fast] > modelled[slow], f"{fast} beat {slow}"
+    loads = {name: compared[f"{name}, 512/512 at 256"].modelled_tok_s for name in LADDER}
+    assert loads["ladder's mtp1"] > 1.4 * loads["ladder's flashinfer"], "three drafts lose there what agents gain"
 
 
 @pytest.mark.parametrize("traffic", HELD_OUT)
@@ -55,7 +109,7 @@ def test_engines_that_were_not_fitted_to_come_near(traffic: str, compared: dict[
 
 def test_what_later_turns_find_is_what_they_found(compared: dict[str, Compared]) -> None:
     errors = [each.errors["later_cached_share"] for each in compared.values() if each.measured.agents]
-    assert len(errors) == 4 and max(abs(error) for error in errors) < 0.01
+    assert len(errors) == 11 and max(abs(error) for error in errors) < 0.01
 
 
 def test_the_pool_has_the_blocks_that_it_had() -> None:
@@ -82,7 +136,7 @@ def test_the_command_shows_every_figure_with_its_error(capsys: pytest.CaptureFix
     rows = table(short, PARAMS_DIR / "h200_30b_a3b.yaml")
     assert [row.split("|")[3].strip() for row in rows[4:]] == [
         "output tok/s",
-        *(heading for _n, heading, *_r in FIGURES),
+        *(heading for name, heading, *_r in FIGURES if name != "histories_s"),
     ]
     assert "points" in rows[-1] and "fitted to" in rows[4]
 

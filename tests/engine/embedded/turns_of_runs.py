@@ -18,9 +18,9 @@ from typing import Any
 HEAD = """\
 # What 32 agents sent to a real engine: the turns of {folder} (runs of one plan,
 # {runs}; of each slot, the run that came furthest there).
-# A row a turn, in order of its slot: slot; seconds from the end of the reply before it (tools, a new workspace; for a
-# slot's first turn: from the run's start); prompt and reply, tokens as the engine counted them; how many of the prompt's
-# first tokens are the prompt's before it (0: a new session)."""
+# A row a turn, in order of its slot: slot; seconds from the end of the reply before it (tools, a new workspace; for the
+# first turn of a slot: from the run's start); prompt and reply, tokens as the engine counted them; how many of the
+# prompt's first tokens are the prompt's before it (0: a new session)."""
 
 Record = dict[str, Any]
 
