@@ -166,7 +166,7 @@ class CostModel:
         step = self.params.hardware.step
         if work.prefill_seqs:
             return step.prefill_launch_s + (step.prefill_draft_launch_s if self.drafts else 0.0)
-        return step.prefill_launch_s if tokens > step.graph_tok else 0.0
+        return step.prefill_launch_s if tokens > (self.params.max_cudagraph_capture_size or step.graph_tok) else 0.0
 
     def _dense_s(self, body: int, tokens: float, rows: float) -> float:
         head = self.weights.lm_head

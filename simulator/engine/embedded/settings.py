@@ -198,7 +198,8 @@ class Reply(FileModel):
 
 
 class EngineParams(FileModel):
-    """vLLM's flags, by vLLM's names. num_gpu_blocks: None derives it from the GPU's memory.
+    """vLLM's flags, by vLLM's names. num_gpu_blocks: None derives it from the GPU's memory. max_cudagraph_capture_size:
+    tokens of the largest step that a graph is recorded for; None: the hardware's graph_tok.
 
     block_size: tokens of an attention page. A hybrid derives it (memory.py), so its file leaves it out; elsewhere 16.
     mamba_cache_mode: which recurrent states prefix caching keeps (cache.py). acceptance_rates: share of draft rounds
@@ -227,13 +228,16 @@ class EngineParams(FileModel):
     api_server_count: Processes = 1
     undecodable_share: float = Field(default=0.0, ge=0, le=1)
     num_gpu_blocks: Blocks | None = None
+    max_cudagraph_capture_size: Count | None = None
     faults: str | None = None
     oracle: Rates | None = None
 
     @model_serializer(mode="wrap")
     def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without `oracle` where there is none, so that what older runs told of an engine is still the same."""
+        """Without keys that came later where nothing is set, so that what older runs told of an engine is still the
+        same."""
         told: dict[str, Any] = handler(self)
-        if self.oracle is None:
-            told.pop("oracle", None)
+        for name in ("oracle", "max_cudagraph_capture_size"):
+            if getattr(self, name) is None:
+                told.pop(name, None)
         return told

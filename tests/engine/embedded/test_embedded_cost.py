@@ -108,6 +108,9 @@ def test_a_step_beyond_the_largest_graph_is_launched_one_by_one_whoever_schedule
         assert model.step(decode(most)).total_s < 0.7 * least <= model.step(decode(most + 1)).total_s
     hidden, seen = (CostModel(rung("flashinfer", async_scheduling=on)).step(decode(most + 1)) for on in (True, False))
     assert hidden.host_s > 0 and hidden.total_s == seen.total_s, "the thread that launches is the host's"
+    wide = CostModel(rung("flashinfer", max_cudagraph_capture_size=1024))
+    assert wide.step(decode(256)).total_s < 0.7 * CostModel(rung("flashinfer")).step(decode(256)).total_s
+    assert "max_cudagraph_capture_size" not in rung("top").model_dump(), "what older runs told is still the same"
 
 
 def test_later_drafts_replay_graphs() -> None:
