@@ -99,17 +99,20 @@ def lines(row: Sequence[Any], verdict: Any) -> list[tuple[str, ...]]:
 
 def notes(answer: Answer, safe: Callable[[str], str] = clean) -> list[str]:
     """safe: makes a name of a file harmless where it is shown."""
+    listed = [each for each in answer.checks if each.agents] or answer.checks
     held = "; ".join(
         f"{safe(each.hardware)}, {safe(each.traffic)}: {each.modelled_tok_s:,.0f} for {each.measured_tok_s:,.0f} "
         f"tok/s ({100 * each.error:+.1f} %, {'fitted' if each.fitted else 'not fitted'})"
-        for each in answer.checks
+        for each in listed
     )
+    others = [abs(each.error) for each in answer.checks if not each.agents] if listed is not answer.checks else []
+    rest = f" {len(others)} figures of other traffic: at most {percent(max(others))} off." if others else ""
     unseen = [abs(each.error) for each in answer.checks if each.agents and not each.fitted]
     held_out = f" Of agents on engines that were not fitted to: at most {percent(max(unseen))} off." if unseen else ""
     ratios, every = (percent(each) for each in (answer.errors.ratios, answer.errors.all))
     by = "requests a second that meet the objectives" if answer.slo else "output tokens a second"
     return [
-        f"Model against measured: {held or 'nothing was measured of this hardware'}.{held_out}",
+        f"Model against measured: {held or 'nothing was measured of this hardware'}.{held_out}{rest}",
         f"best: by {by}. Called when the gap is above the model's largest error ({every}); 'leans' when it is only "
         f"above the largest error of ratios between engines, one of them not fitted to ({ratios}).",
         "memory: all agents' histories at their mean length, so that each turn finds the last one, against what the "

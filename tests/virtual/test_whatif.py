@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,8 +136,12 @@ def test_table_markdown_and_json_have_one_shape(cells: list[list[Cell]]) -> None
     assert rows[0] == "| " + " | ".join(HEADS) + " |" and len(rows) == 2 + 4
     assert {line.count("|") for line in rows} == {len(HEADS) + 1}
     assert [line.split("|")[1].strip() for line in rows[2:]] == ["2", "", "24", ""]
-    assert "EMULATED" in text.splitlines()[0] and "rung 5: 98 for 100 tok/s (-2.0 %, fitted)" in text
-    assert "not fitted to: at most 7.00 % off" in text
+    assert "EMULATED" in text.splitlines()[0] and "four: 93 for 100 tok/s (-7.0 %, not fitted)" in text
+    assert "not fitted to: at most 7.00 % off. 2 figures of other traffic: at most 50.0 % off." in text
+    without = replace(answer, checks=checks[:1])
+    assert "rung 5: 98 for 100 tok/s (-2.0 %, fitted)." in markdown(without) and "other traffic" not in markdown(
+        without
+    )
     console = Console(file=io.StringIO(), width=80)
     console.print(table(answer))
     shown = console.file.getvalue()  # type: ignore[attr-defined]
