@@ -20,7 +20,8 @@ from simulator.errors import CheckFailed, EngineError, UsageError
 from simulator.store.folder import Run, RunFolder
 
 EXPECTED = "expected.yaml"
-DEFAULT = Path("scenarios/failures")
+#: the shipped cases, wherever the command is typed
+DEFAULT = Path(__file__).resolve().parents[2] / "scenarios" / "failures"
 #: a case takes a minute at most; one that does not end is told
 LIMIT_S = 600.0
 
@@ -60,7 +61,7 @@ def _read(folder: Path) -> dict[str, Case]:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise UsageError(f"{path}: no such file; run this beside scenarios/, or give --folder") from None
+        raise UsageError(f"{path}: no such file; --folder names a folder that holds it, and the scenarios") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read as UTF-8 text: {error}") from None
     return parse(text, str(path))

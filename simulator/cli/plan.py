@@ -12,6 +12,7 @@ from simulator.cli.arrivals import with_traces
 from simulator.cli.planning import plan
 from simulator.cli.screen import PlanningScreen
 from simulator.cli.solutions import write_solutions
+from simulator.core.scenario import Scenario
 from simulator.core.scenario_file import parse
 from simulator.core.shape import Shape, Spread, shape, shared_blocks
 from simulator.errors import UsageError
@@ -29,6 +30,11 @@ def main(
     scenario = with_traces(parse(text, str(source), overrides), source)
     if not scenario.sessions:
         raise UsageError(f"{source} has no agents to plan: its `sessions` is 0")
+    if solutions is not None and scenario.trace is not None:
+        raise UsageError(
+            f"--solutions: {source} plays a `trace`, whose sessions have no recorded solution; leave it out, or name a "
+            "scenario with tasks"
+        )
     with PlanningScreen(plain=False) as screen:
         folder = plan(scenario, model or MODEL, screen.progress)
     if solutions is not None:
@@ -50,14 +56,22 @@ def main(
     console.print(
         f"{found.sessions} sessions, {found.calls:,} calls, {found.tool_calls:,} tool calls; "
         f"{found.repeat_share:.1%} repeat an earlier one\n"
-        f"{found.cut_sessions} sessions cut their history ({found.cut_share:.1%} of calls); "
-        f"{shared:.1%} of 64-token blocks stand in two sessions\n{_clients(found)}plan hash {folder.hash}",
+        f"{found.cut_sessions} sessions cut their history ({found.cut_share:.1%} of calls)\n"
+        f"{shared:.1%} of 64-token blocks outside system prompt and tools stand in two sessions\n"
+        f"{_clients(found)}plan hash {folder.hash}",
         highlight=False,
     )
-    folder_of_tasks = Path(scenario.tasks_dir) if scenario.tasks_dir else None
-    for line in catalog.left_out(scenario.tasks, folder_of_tasks, scenario.templates):
+    for line in _not_played(scenario):
         console.print(line, highlight=False)
     return 0
+
+
+def _not_played(scenario: Scenario) -> tuple[str, ...]:
+    """Templates that this machine cannot play; a trace asks for none."""
+    if scenario.trace is not None:
+        return ()
+    own = Path(scenario.tasks_dir) if scenario.tasks_dir else None
+    return catalog.left_out(scenario.tasks, own, scenario.templates)
 
 
 def _clients(found: Shape) -> str:

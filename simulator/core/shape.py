@@ -14,6 +14,7 @@ from simulator.core.action import Complete, Propose, Recorded, SwitchToAct
 from simulator.core.plan import SessionPlan
 
 BLOCK_TOK = 64
+_RULES = ("system", "developer")
 _WORDS = (Complete, Propose, SwitchToAct)  # these do nothing in a workspace
 
 
@@ -121,7 +122,7 @@ def shared_blocks(plans: Iterable[SessionPlan], encode: Callable[[str], list[int
     owners: dict[bytes, set[int]] = {}
     total: list[tuple[int, bytes]] = []
     for number, plan in enumerate(plans):
-        text = "\n".join(message_text(raw) for raw in plan.pool if b'"role":"system"' not in raw[:40])
+        text = "\n".join(message_text(raw) for raw in plan.pool if orjson.loads(raw).get("role") not in _RULES)
         ids = np.asarray(encode(text), dtype=np.int32)
         for start in range(0, len(ids) - BLOCK_TOK + 1, BLOCK_TOK):
             key = hashlib.blake2b(ids[start : start + BLOCK_TOK].tobytes(), digest_size=8).digest()

@@ -19,9 +19,9 @@ from simulator.view.identity import (
     emulation,
     is_emulated,
     is_random,
-    is_virtual,
     synthetic_shape,
     title,
+    tools_carried_out,
 )
 from simulator.view.marks import marks
 from simulator.view.report_parts import verified
@@ -69,7 +69,7 @@ def final(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Renderable
     else:
         parts.append(_table(agent, synthetic, synthetic_shape(manifest)))
     if agent is not None:
-        parts += [Hanging(Text(line)) for line in _agent_lines(agent, carried_out=not is_virtual(manifest))]
+        parts += [Hanging(Text(line)) for line in _agent_lines(agent, carried_out=tools_carried_out(manifest))]
     parts += [Hanging(Text(line)) for line in arrival_lines(summary)]
     parts += _limits(summary) + _verdict(summary)
     return Group(*parts)
@@ -131,7 +131,7 @@ def _agent_lines(agent: Mapping[str, Any], *, carried_out: bool) -> list[str]:
     lines = [
         f"sessions   {count(done['completed'])} completed, {digits(done['per_hour'])}/h"
         + (f", {count(done['failed'])} failed" if done["failed"] else "")
-        + (f"; recorded solution verified: {verified(done)}" if live is None else "")
+        + (f"; recorded solution verified: {verified(done)}" if live is None and carried_out else "")
     ]
     if live is not None:
         missed = why_not(live)

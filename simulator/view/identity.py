@@ -25,6 +25,14 @@ def is_virtual(manifest: Mapping[str, Any]) -> bool:
     return isinstance(engine, Mapping) and engine.get("virtual") is True
 
 
+def tools_carried_out(manifest: Mapping[str, Any]) -> bool:
+    """Whether tools ran: not in virtual time, and not where a trace is played. Where they did not, no result is there
+    that could differ from the recording or pass a check."""
+    scenario = manifest.get("scenario")
+    traced = isinstance(scenario, Mapping) and scenario.get("trace") is not None
+    return not is_virtual(manifest) and not traced
+
+
 def emulation(manifest: Mapping[str, Any]) -> str:
     """How an emulated run is marked."""
     if is_virtual(manifest):

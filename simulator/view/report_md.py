@@ -16,9 +16,9 @@ from simulator.view.identity import (
     facts,
     is_emulated,
     is_random,
-    is_virtual,
     synthetic_shape,
     title,
+    tools_carried_out,
 )
 from simulator.view.report_parts import client, engine, errors, groups, limit, sessions, table, tools, wall, warnings
 from simulator.view.solved import section, share, took, why_not
@@ -41,8 +41,9 @@ def report(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     else:
         lines += [*side_by_side(agent, synthetic, manifest), *notes(summary), ""]
     if agent is not None:
-        lines += [*section(agent), *wall(agent), *sessions(agent), *groups(agent)]
-        lines += tools(agent, carried_out=not is_virtual(manifest))
+        carried_out = tools_carried_out(manifest)
+        lines += [*section(agent), *wall(agent), *sessions(agent, carried_out=carried_out), *groups(agent)]
+        lines += tools(agent, carried_out=carried_out)
     lines += [
         *arrivals(summary),
         *errors(summary),

@@ -79,18 +79,18 @@ def verified(done: Mapping[str, Any]) -> str:
     return f"{count(done['verified'])}/{count(checked)}" if checked else "not checked"
 
 
-def sessions(agent: Mapping[str, Any]) -> Lines:
+def sessions(agent: Mapping[str, Any], *, carried_out: bool = True) -> Lines:
     done, live = agent["sessions"], agent.get("live") is not None
     rows = [
         ("completed in the window", count(done["completed"])),
         ("an hour", digits(done["per_hour"])),
-        ("passed their check" if live else "recorded solution verified", verified(done)),
+        *([("passed their check" if live else "recorded solution verified", verified(done))] if carried_out else ()),
         ("failed", count(done["failed"])),
         ("stopped by the end of the run", count(done["stopped"])),
         ("turns / tool calls / edits", " / ".join(count(done[key]) for key in ("turns", "tool_calls", "edits"))),
         ("wall of whole sessions p50", duration(done["wall_s"]["p50"])),
     ]
-    lines = ["## Sessions", "", *table(("", ""), rows), "", *([] if live else [VERIFIED, ""])]
+    lines = ["## Sessions", "", *table(("", ""), rows), "", *([] if live or not carried_out else [VERIFIED, ""])]
     return lines + [f"- check of {cell(text)}" for text in done["check_examples"]] + [""] * bool(done["check_examples"])
 
 

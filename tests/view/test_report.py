@@ -134,6 +134,17 @@ def test_a_replay_says_verified_and_of_how_many(outcomes: list[bool | None], tol
     assert f"recorded solution verified: {told}" in shown and "solved" not in shown
 
 
+def test_where_no_tool_ran_nothing_is_said_to_differ_or_to_be_verified() -> None:
+    ended = (session("s0", 0, 1.005, verified=None),)
+    summary = summarise(run_of(reply(1.0, [(10, 1)]), sessions=ended, tools=[tool(1.0, 1.0, 1.0)]))
+    for manifest in ({"scenario": {"name": "n", "trace": {"file": "t.jsonl"}}}, {"engine": {"virtual": True}}):
+        shown, whole = "\n".join(screen(summary, manifest)), report(summary, manifest)
+        assert "1 calls, not carried out: recorded latencies" in shown and "were not carried out" in whole
+        for told in (shown, whole):
+            assert "differ" not in told and "erified" not in told
+    assert "differ from the recording" in "\n".join(screen(summary, {"scenario": {"name": "n", "trace": None}}))
+
+
 WINDOW = {"agent": (10.0, 20.0)}
 OPEN = [reply(10.0, [(100, 1), (9_900, 1)], session=f"s{i}") for i in range(8)]
 WELL = [pulse(10 + t / 2) for t in range(20)]

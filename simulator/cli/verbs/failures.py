@@ -10,14 +10,14 @@ import typer
 
 def failures(
     names: Annotated[list[str] | None, typer.Argument(metavar="[CASE...]", help="Some of them; default: all.")] = None,
-    folder: Annotated[Path, typer.Option(help="Where expected.yaml and its scenarios are.")] = Path(
-        "scenarios/failures"
-    ),
+    folder: Annotated[
+        Path | None, typer.Option(help="Where expected.yaml and its scenarios are; default: the shipped ones.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the runs; default: a new one in reports/runs/.")] = None,
     only_list: Annotated[bool, typer.Option("--list", help="Say which there are, and run nothing.")] = False,
 ) -> None:
     """Live through failures that people report, each held to its expected outcome."""
-    from simulator.cli.failures import Question
+    from simulator.cli.failures import DEFAULT, Question
     from simulator.cli.failures import main as failures_main
 
-    raise typer.Exit(failures_main(Question(tuple(names or ()), folder, out, only_list)))
+    raise typer.Exit(failures_main(Question(tuple(names or ()), folder or DEFAULT, out, only_list)))
