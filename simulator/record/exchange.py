@@ -20,9 +20,9 @@ class Exchange:
 
     t_s: a request's first byte came; t_request_s: its last one; t_head_s: the reply's head; t_end_s: the reply's last
     byte. ended: how the reply ended, "" (whole) | "cut" (the upstream closed in mid-reply) | "client_gone" |
-    "unreachable" | "unread" (not followed). fields: of the request's head, those that are written. secrets: what must
-    not be. said, body: the texts of a session's header and the request; pieces: the reply's body as it was read, a time
-    each in times_s. dropped: bytes past MAX_BYTES."""
+    "unreachable" | "unread" (not followed). path: its known end. session, agent: as the head has them. secrets: what
+    was learned since the exchange before and must not be written. body: of the request; pieces: the reply's body as it
+    was read, a time each in times_s. dropped: bytes past MAX_BYTES."""
 
     number: int
     method: str

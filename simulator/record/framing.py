@@ -18,11 +18,12 @@ Kind = Literal["head", "body", "end", "blind"]
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """first: the request or status line's three words (the reason may hold spaces). fields: lower-case names; of
-    several with one name the last."""
+    """first: the request or status line's three words (the reason may hold spaces). pairs: all fields, names in lower
+    case; fields: of several with one name the last."""
 
     first: tuple[str, str, str]
     fields: Mapping[str, str]
+    pairs: tuple[tuple[str, str], ...]
 
     @property
     def status(self) -> int:
@@ -46,13 +47,14 @@ def read_head(wire: bytes) -> Head | None:
     words = lines[0].rstrip("\r").split(" ", 2)
     if len(words) < 2 or not any(word.startswith("HTTP/1.") for word in (words[0], words[-1])):
         return None
-    fields = {}
+    pairs = []
     for line in lines[1:]:
         name, mark, value = line.partition(":")
         if not mark or not name.strip():
             return None
-        fields[name.strip().lower()] = value.strip()
-    return Head((words[0], words[1], words[2].rstrip("\r") if len(words) > 2 else ""), fields)
+        pairs.append((name.strip().lower(), value.strip()))
+    first = (words[0], words[1], words[2].rstrip("\r") if len(words) > 2 else "")
+    return Head(first, dict(pairs), tuple(pairs))
 
 
 class Framer:

@@ -9,7 +9,7 @@ import ssl
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,6 +66,7 @@ class Hand:
     count: int = 0
     dead: bool = False
     t0_s: float = field(default_factory=time.monotonic)
+    learned: dict[str, None] = field(default_factory=dict)
 
     def now_s(self) -> float:
         return time.monotonic() - self.t0_s
@@ -74,12 +75,19 @@ class Hand:
         self.count += 1
         return self.count - 1
 
+    def learn(self, secrets: Iterable[str]) -> None:
+        """They go with the next exchange: also with one that began earlier, whose reply may say them."""
+        if not self.dead:
+            self.learned.update(dict.fromkeys(secrets))
+
     def take(self, exchange: Exchange) -> None:
         if self.dead or self.pipe.transport.get_write_buffer_size() > MOST_WAITING_BYTES:
             if not self.lost:
                 self.say("what passes from now on is not recorded: the log cannot be written fast enough, or at all")
             self.lost += 1
             return
+        exchange.secrets = tuple(self.learned)
+        self.learned.clear()
         self.pipe.write(pack(exchange))
 
 

@@ -14,7 +14,6 @@ import orjson
 
 from simulator.record.exchange import MAX_BYTES
 
-MOST_TEXT = 4096
 _LINE_END = b"\n"
 #: a line of a stream that is longer is none
 MOST_LINE = 8 << 20
@@ -40,7 +39,7 @@ def decoded(pieces: Sequence[bytes], encoding: str) -> list[bytes]:
     if encoding in ("", "identity"):
         return list(pieces)
     if encoding not in ("gzip", "x-gzip", "deflate"):
-        raise ValueError(f"content-encoding {encoding[:40]} is not read")
+        raise ValueError(f"content-encoding {encoding} is not read")
     inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)  # finds out by itself which of the two it is
     plain, left = [], MAX_BYTES
     for piece in pieces:
@@ -70,7 +69,7 @@ def read_reply(pieces: Sequence[bytes], times_s: Sequence[float], kind: str, enc
         told.response = orjson.loads(body) if body else None
     except orjson.JSONDecodeError:
         told.unread = "the reply is no JSON"
-        told.response = body[:MOST_TEXT].decode("utf-8", "replace")
+        told.response = body.decode("utf-8", "replace")
     return told
 
 

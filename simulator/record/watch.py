@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
+from collections.abc import Iterable
 from typing import Literal, Protocol
 
 from simulator.record import secrets
@@ -17,17 +18,19 @@ SESSION_FIELDS = (
     "x-conversation-id", "conversation-id", "x-litellm-session-id", "helicone-session-id",
 )  # fmt: skip
 RECORDED = ("/chat/completions", "/completions")
-MOST_NAME = 200
+METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
 class Recorder(Protocol):
-    """Where exchanges go. passed: method and path of what is not recorded, counted."""
+    """Where exchanges go. passed: method and path of what is not recorded, counted. learn: secrets of a request, from
+    its head on."""
 
     passed: Counter[str]
     session_header: str
 
     def now_s(self) -> float: ...
     def number(self) -> int: ...
+    def learn(self, secrets: Iterable[str]) -> None: ...
     def take(self, exchange: Exchange) -> None: ...
 
 
@@ -72,28 +75,24 @@ class Watch:
 
     def _begin(self, head: Head, now_s: float) -> None:
         method, target, _ = head.first
-        path, _, query = target.partition("?")
+        named = (self._recorder.session_header.lower(), *SESSION_FIELDS)
+        self._recorder.learn(secrets.of_head(head.pairs, target, named))
+        path = secrets.api_path(target)
         self._replies.asked.append(method)
         if method != "POST" or not path.endswith(RECORDED):
-            self._recorder.passed[f"{method} {path[:MOST_NAME]}"] += 1
+            known = method if method in METHODS else "another method"
+            self._recorder.passed[f"{known} {path or '(another path)'}"] += 1
             self._open.append(None)
             return
         fields = head.fields
-        kept = secrets.of_request(fields, query)
         first_s = now_s if self._first_s is None else self._first_s
         self._reading = Exchange(
-            self._recorder.number(), method, secrets.scrub(path[:MOST_NAME], kept), time.time() - (now_s - first_s),
-            first_s, session=self._session(head), secrets=kept,
-            agent=secrets.scrub(fields.get("user-agent", "")[:MOST_NAME], kept),
+            self._recorder.number(), method, path, time.time() - (now_s - first_s), first_s,
+            session=next((fields[name] for name in named if fields.get(name)), ""), agent=fields.get("user-agent", ""),
             retry=_count(fields.get("x-stainless-retry-count", "")),
             request_encoding=fields.get("content-encoding", ""),
         )  # fmt: skip
         self._open.append(self._reading)
-
-    def _session(self, head: Head) -> str:
-        names = (self._recorder.session_header.lower(), *SESSION_FIELDS)
-        found = next((head.fields[name] for name in names if head.fields.get(name)), "")
-        return found[:MOST_NAME]
 
     def answered(self, data: bytes) -> None:
         """Bytes from the upstream, which are on their way to the client already."""

@@ -36,7 +36,7 @@ class Upstream:
     async def handle(self, request: web.Request) -> web.Response:
         raw = await request.read()
         self.came.append(raw)
-        reply = json.loads(request.headers["X-Answer"])
+        reply = json.loads(bytes.fromhex(request.headers["X-Answer"]))
         usage = {"prompt_tokens": len(raw) // 4, "completion_tokens": 9}
         choice = {"index": 0, "message": reply, "finish_reason": "stop"}
         return web.json_response({"id": "r", "model": "m", "choices": [choice], "usage": usage})
@@ -49,7 +49,7 @@ class Agent:
 
     async def ask(self, reply: dict[str, Any], result: str = "") -> None:
         body = {"model": "m", "temperature": 0, "messages": self.messages, "user": "someone"}
-        headers = {"X-Answer": json.dumps(reply), "Authorization": "Bearer sk-1234567890"}
+        headers = {"X-Answer": json.dumps(reply).encode().hex(), "Authorization": "Bearer sk-1234567890"}
         async with self.http.post(f"{self.url}/v1/chat/completions", json=body, headers=headers) as answer:
             assert answer.status == 200
         self.messages = [*self.messages, reply]

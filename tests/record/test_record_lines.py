@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 
 from simulator.core.stream import read_stream
 from simulator.errors import UsageError
+from simulator.record import bodykeys, secrets
 from simulator.record.exchange import Exchange, pack
+from simulator.record.known import MOST, Known, scrubbed
 from simulator.record.lines import Lines
 from simulator.record.replies import read_reply
 from simulator.record.scribe import write
-from simulator.record.secrets import of_request, scrubbed, without_keys
+from simulator.record.secrets import of_head
 from simulator.record.upstream import read_upstream
 
 ASK = {"model": "m", "messages": [{"role": "user", "content": "hej"}]}
@@ -140,19 +142,112 @@ def test_a_key_said_in_pieces_is_in_neither_form() -> None:
     assert "chunks" not in made and "key" in made["notes"][0]
 
 
-def test_keys_are_found_where_clients_put_them() -> None:
-    fields = {"authorization": "Basic dXNlcjpwYXNzd29yZC0x", "x-api-key": "k-12345678", "cookie": "a=1; s=cookie-1234",
-              "x-goog-api-key": "g-12345678", "user-agent": "agent/12345678", "x-max-tokens": "1234567890"}  # fmt: skip
-    found = of_request(fields, "key=query-123456&alt=something-else&api-version=2024-10-21")
-    assert {"user:password-1", "password-1", "k-12345678", "cookie-1234", "g-12345678", "query-123456"} <= set(found)
-    assert not {"agent/12345678", "something-else", "2024-10-21", "1234567890"} & set(found)
+HEADERS = """authorization api-key x-api-key X-Goog-Api-Key Ocp-Apim-Subscription-Key X-Auth-Key X-Access-Key
+X-Functions-Key X-Portkey-Virtual-Key Proxy-Authorization X-Amz-Security-Token Authentication X-Auth X-Authorization
+X-Client-Cert Helicone-Auth X-License cf-aig-authorization x-private-key X-Forwarded-Access-Token X-Made-Up"""
+PARAMETERS = "key api_key token access_token sig code subscription-key apikey auth_key pass made-up"
+CANARY = "Kanari-4711-vogel"
+
+
+@pytest.mark.parametrize("name", [each.lower() for each in HEADERS.split()])
+@pytest.mark.parametrize("form", ["{}", "Bearer {}", "id=7; s={}", 'Digest username="u", response="{}"', "first,{}"])
+def test_a_header_that_is_not_known_as_harmless_holds_secrets(name: str, form: str) -> None:
+    found = of_head([(name, form.format(CANARY)), (name, "Bearer the-second-one")], "/v1/chat/completions")
+    assert {CANARY, "the-second-one"} <= set(found), "also where one name comes twice"
     assert list(found) == sorted(found, key=len, reverse=True), "longer ones first, so that no part of one is left"
-    assert of_request({"authorization": "Bearer none"}, "") == ("Bearer none",)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [f"/v1/chat/completions?a=1&{name}={CANARY}" for name in PARAMETERS.split()]
+    + [f"/k/{CANARY}/v1/chat/completions", f"http://u:{CANARY}@h/v1/chat/completions", f"/v1/completions?{CANARY}"],
+)
+def test_what_is_in_a_url_is_secret_but_for_its_known_end(target: str) -> None:
+    assert CANARY in of_head([], target) and CANARY not in secrets.api_path(target)
+    assert secrets.api_path(target).startswith("/v1/") and secrets.api_path(target).endswith("/completions")
+
+
+def test_what_is_no_secret() -> None:
+    fields = [("user-agent", "agent/12345678"), ("x-stainless-runtime", "node-20.11.1"), ("x-max-tokens", "1234567890"),
+              ("content-type", "application/json"), ("authorization", "Bearer none"),
+              ("x-own", "assistant")]  # fmt: skip
+    assert of_head(fields, "/v1/models/a-model-2b?api-version=2024-10-21&alt=something-else") == ("Bearer none",)
+    assert secrets.api_path("/base/v1/sk-1234567890") == "", "no end that is known"
+    spelt = of_head([("authorization", "Basic dXNlcjpwYXNzd29yZC0x")], "/x?key=a%2Bb%2Fc%20d9&k=a+very+long")
+    assert {"user:password-1", "password-1", "a%2Bb%2Fc%20d9", "a+b/c d9", "a very long"} <= set(spelt)
+
+
+def test_scrubbing_reaches_keys_numbers_and_texts_in_texts() -> None:
     told = {"a": 'x "qå-key" y', 'k"qå-key"': ['{"b": "\\"qå-key\\""}', 5, 1234567890, None, True]}
     assert scrubbed(told, ['"qå-key"', "12345678"]) == {
         "a": "x [removed] y", "k[removed]": ['{"b": "[removed]"}', 5, "[removed]", None, True]
     }  # fmt: skip
-    assert without_keys({"api_key": "x", "messages": [], "Headers": {}}) == ({"messages": []}, ["api_key", "Headers"])
+    known = Known()
+    known.learn(["a+b/c&d=1"])
+    assert known.clean(["a%2Bb%2Fc%26d%3D1", "a+b/c&amp;d=1", "a+b/c", "YStiL2MmZD0x"]) == [
+        "[removed]",
+        "[removed]",
+        "a+b/c",
+        "[removed]",
+    ]
+    known.learn(f"secret-{n:06d}" for n in range(MOST))
+    assert known.clean("secret-000000 a+b/c&d=1") == "[removed] a+b/c&d=1", "the last ones heard of are remembered"
+
+
+BODY_KEYS = """api_key apikey API_KEY apiKey authorization password secret token access_token client_secret x-api-key
+api_token openai_api_key key Api-Key auth_token vertex_credentials aws_secret_access_key aws_session_token"""
+
+
+@pytest.mark.parametrize("name", BODY_KEYS.split())
+@pytest.mark.parametrize("under", ["", "metadata", "extra_body", "litellm_params", "provider", "a.b.headers"])
+def test_keys_in_a_body_are_taken_out_and_learned(name: str, under: str) -> None:
+    held: dict[str, Any] = {name: CANARY, "plain": 1}
+    for each in reversed(under.split(".") if under else ()):
+        held = {each: [held]}
+    lines = Lines(chunks=False)
+    first = lines.line(exchange(json.dumps({**ASK, **held}).encode()))
+    ask = {"messages": [{"role": "user", "content": f"it was {CANARY}"}]}
+    later = lines.line(exchange(json.dumps(ask).encode()))
+    assert CANARY.encode() not in first + later, "what one request told is out of the later ones too"
+    assert json.loads(later)["request"]["messages"][0]["content"] == "it was [removed]"
+
+
+def test_what_a_body_keeps() -> None:
+    texts = {"tools": [{"function": {"parameters": {"properties": {"password": {"type": "string"}}}}}]}
+    kept = {
+        **ASK,
+        **texts,
+        "max_tokens": 7,
+        "prompt_cache_key": "mine-1234",
+        "eos_token": "<|im_end|>",
+        "logit_bias": {},
+    }
+    assert bodykeys.without(kept) == (kept, [], set())
+    more = {"extra_headers": {"X-Title": "some client", "X-Own": CANARY}, "token": 5}
+    made, gone, found = bodykeys.without(kept | more)
+    assert made == kept | {"token": 5} and gone == ["extra_headers"] and found == {CANARY}
+    deep: dict[str, Any] = {}
+    for _ in range(5000):
+        deep = {"a": deep}
+    assert bodykeys.without({"x": deep})[1] == []
+
+
+@pytest.mark.parametrize("at", range(180, 201, 4))
+def test_nothing_is_cut_before_it_is_scrubbed(at: int) -> None:
+    long = "s" * at + CANARY
+    reply = b"<" + b"t" * (4096 - 201 + at) + CANARY.encode()
+    texts = json.dumps(line(exchange(pieces=[reply], kind="text/html", secrets=(CANARY,), agent=long, session=long)))
+    encoded = json.dumps(line(exchange(secrets=(CANARY,), request_encoding=long, encoding=long)))
+    assert CANARY[:4] not in texts + encoded
+
+
+def test_single_tokens_of_a_reply_that_says_a_key_are_left_out() -> None:
+    tokens = [{"token": each, "bytes": list(each.encode())} for each in (CANARY[:5], CANARY[5:])]
+    choice = {"index": 0, "message": {"role": "assistant", "content": CANARY}, "logprobs": {"content": tokens}}
+    pieces = [json.dumps({"choices": [choice]}).encode()]
+    made = line(exchange(pieces=pieces, kind="application/json", secrets=(CANARY,)))
+    assert "logprobs" not in made["response"]["choices"][0] and "single tokens" in made["notes"][0]
+    assert "logprobs" in line(exchange(pieces=pieces, kind="application/json"))["response"]["choices"][0]
 
 
 SECRETS = st.text(min_size=8, max_size=30)

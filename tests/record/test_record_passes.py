@@ -80,29 +80,38 @@ async def test_every_byte_passes_and_the_reply_is_in_the_log_with_its_times(tmp_
 
 async def test_keys_are_in_nothing_that_is_written(tmp_path: Path) -> None:
     key, cookie, query = "sk-Secret+Key/1234567", "sess=biscuit-12345678", "q-secret-987654"
+    gateway, second, models = "gateway-0a1b2c3d", "Second-Key-765", "Models-Key-432"
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         data = await head_and_body(reader)
-        assert key.encode() in data and cookie.encode() in data, "the upstream needs them"
-        said = json.dumps({"error": {"message": f"no such key: {key}"}}).encode()
+        if b"Cookie" in data:
+            assert key.encode() in data and cookie.encode() in data, "the upstream needs them"
+        said = json.dumps({"error": {"message": data.decode("latin-1")}}).encode()
         writer.write(
             b"HTTP/1.1 401 No\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(said) + said
         )
+        writer.close()
 
     body = json.dumps({"model": "m", "api_key": key, "messages": [{"role": "user", "content": f"my key is {key}"}]})
     fields = [f"Authorization: Bearer {key}", f"Cookie: {cookie}", f"User-Agent: client {key}", f"X-Session-Id: {key}"]
+    fields += [f"Made-Up: {gateway}", f"authorization: Bearer {second}"]
+    later = json.dumps({"messages": [{"role": "user", "content": " ".join((key, gateway, second, query, models))}]})
     async with answering(answer) as port:
         with recording(f"http://127.0.0.1:{port}", tmp_path / "log.jsonl", "--chunks") as recorder:
             path = f"/v1/{key}/chat/completions?key={query}"
             got = await talk(recorder.port, asks(body.encode(), *fields, path=path))
             assert key.encode() in got, "what the client is told is untouched"
-            (line,) = await recorder.lines(1)
+            await talk(recorder.port, asks(path=f"/{models}/v1/models?token={models}"))
+            await talk(recorder.port, asks(later.encode()))
+            line, after = await recorder.lines(2)
             recorder.stop()
     for text in (recorder.log.read_text(), recorder.output):
-        for secret in (key, cookie, "biscuit-12345678", query):
+        for secret in (key, cookie, "biscuit-12345678", query, gateway, second, models):
             assert secret not in text and json.dumps(secret)[1:-1] not in text
     assert line["status"] == 401 and "api_key" not in line["request"]
-    assert line["request"]["messages"][0]["content"] == "my key is [removed]"
+    assert line["request"]["messages"][0]["content"] == "my key is [removed]" and line["path"] == "/chat/completions"
+    assert after["request"]["messages"][0]["content"] == " ".join(["[removed]"] * 5), "keys of requests before it"
+    assert "POST /v1/models 1" in recorder.output
 
 
 async def test_a_client_that_leaves_is_felt_upstream_and_what_came_is_kept(tmp_path: Path) -> None:
