@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from simulator.core.task import Check
 
+from . import asking
 from .package import Item, World, is_test
 
 #: `kept_of` is put into the program as it stands here, so that both sides take a test's text in one way
@@ -39,7 +40,7 @@ def kept_of(path, text):
 '''
 
 _PYTHON = """
-import ast, contextlib, hashlib, io, json, os, re, sys, traceback
+import ast, hashlib, json, re, sys
 """
 
 _KEPT = """
@@ -57,40 +58,8 @@ for path, kept in truth["kept"].items():
             wrong.append(path + ": `" + name + "` was changed or removed")
 """
 
-_RUN_PYTHON = """
-sys.path.insert(0, ".")
-sys.dont_write_bytecode = True
-for case in truth["cases"]:
-    try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            exec(compile(case["source"], case["title"], "exec"), {"__name__": "check"})
-    except BaseException as error:
-        why = traceback.format_exception_only(error)[-1].strip()
-        wrong.append(case["title"] + ": " + why)
-"""
-
-_RUN_NODE = """
-import subprocess, tempfile
-head = 'import * as lib from "file://' + os.getcwd() + '/src/index.ts";\\nimport assert from "node:assert/strict";\\n'
-body = "".join(
-    "try { await (async () => {\\n" + case["source"] + "\\n})(); } catch (e) { console.log(" + json.dumps(case["title"])
-    + " + ': ' + String(e && e.message || e).split('\\\\n')[0]); }\\n"
-    for case in truth["cases"]
-)
-with tempfile.TemporaryDirectory() as folder:
-    script = os.path.join(folder, "check.mts")
-    with open(script, "w", encoding="utf-8") as file:
-        file.write(head + body + 'console.log("through");\\n')
-    try:
-        ran = subprocess.run(
-            ["node", "--no-warnings", "--experimental-strip-types", script], capture_output=True, text=True, timeout=45
-        )
-        said = ran.stdout.splitlines()
-        if ran.returncode or said[-1:] != ["through"]:
-            said = said + (ran.stderr.strip().splitlines()[-1:] or ["the hidden tests did not come to their end"])
-        wrong += [line for line in said if line != "through"]
-    except (OSError, subprocess.TimeoutExpired) as error:
-        wrong.append("node: " + type(error).__name__)
+_RUN = """
+wrong += ask(truth["cases"])
 """
 
 _END = """
@@ -126,5 +95,5 @@ def check(world: World, items: Sequence[Item], head: Mapping[str, str], final: M
         for section in ("check", "keep"):
             if item.text(section):
                 cases.append({"title": f"{item.title} ({section})", "source": item.text(section) + "\n"})
-    program = _PYTHON + _SHARED + _KEPT + (_RUN_NODE if world.script else _RUN_PYTHON) + _END
+    program = _PYTHON + _SHARED + (asking.NODE if world.script else asking.PYTHON) + _KEPT + _RUN + _END
     return Check(program, json.dumps({"kept": kept(head, final), "cases": cases}))

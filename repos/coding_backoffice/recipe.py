@@ -13,6 +13,7 @@ from random import Random
 from simulator.core.action import Edit
 from simulator.core.task import Check, Style, Task
 
+from .._kit_coding import asking
 from . import history, solve
 from .walk import Walk
 from .world import World, build, initial
@@ -21,22 +22,14 @@ KIND = "coding"
 TEMPLATE = "coding_backoffice"
 N_UNITS = 12
 
-_PROGRAM = """
-import json, sys, traceback
-
-sys.path.insert(0, ".")
-sys.dont_write_bytecode = True
-truth = json.load(sys.stdin)
-wrong = []
-for case in truth["cases"]:
-    try:
-        exec(compile(case["source"], case["title"], "exec"), {})
-    except BaseException as error:
-        why = traceback.format_exception_only(error)[-1].strip()
-        wrong.append(case["title"] + ": " + why)
+_PROGRAM = (
+    asking.PYTHON
+    + """
+wrong = list(ask(json.load(sys.stdin)["cases"]))
 print("\\n".join(wrong))
 sys.exit(1 if wrong else 0)
 """
+)
 
 
 def make(seed: int, size: str, style: Style) -> Task:

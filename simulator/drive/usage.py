@@ -116,8 +116,8 @@ def folder_bytes(folders: Sequence[Path]) -> int:
 
 
 def unprivilege(folders: Sequence[Path]) -> None:
-    """Takes the set-user-id and set-group-id bits from files below, in which nothing may be at work. Mounts in the sandbox
-    ignore these bits, but other users of the machine would not."""
+    """Takes the set-user-id and set-group-id bits from files below, in which nothing may be at work. The sandbox
+    ignores these bits; other users of the machine would not."""
     left = [str(folder) for folder in folders]
     while left:
         try:
