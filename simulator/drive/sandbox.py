@@ -38,12 +38,14 @@ INSTALL = "install bubblewrap (Debian, Ubuntu: apt install bubblewrap)"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Per command, on top of its own time limit. address_bytes and file_bytes: of one process, of one file. processes:
-    of the whole command, threads included. memory_bytes: of all its processes together, what they share counted once.
-    disk_bytes: by which workspace and home may grow, files that are removed and still open included."""
+    """Per command, on top of its own time limit. data_bytes: memory that one process may write to; address_bytes: its
+    addresses, of which node reserves 10 GB unused; file_bytes: of one file. processes: of the whole command, threads
+    included. memory_bytes: of all its processes together, what they share counted once. disk_bytes: by
+    which workspace and home may grow, files that are removed and still open included."""
 
     cpu_s: int = 330
-    address_bytes: int = 4 << 30
+    data_bytes: int = 4 << 30
+    address_bytes: int = 64 << 30
     file_bytes: int = 512 << 20
     open_files: int = 1_024
     processes: int = 256
@@ -147,7 +149,8 @@ class SandboxRunner:
         """The command under its limits. They are set inside, where nothing can raise them again."""
         most = self.limits
         limits = (
-            f"ulimit -c 0; ulimit -t {most.cpu_s}; ulimit -v {most.address_bytes >> 10}; "
+            f"ulimit -c 0; ulimit -t {most.cpu_s}; ulimit -d {most.data_bytes >> 10}; "
+            f"ulimit -v {most.address_bytes >> 10}; "
             f"ulimit -f {most.file_bytes >> 10}; ulimit -n {most.open_files}; ulimit -u {most.processes}"
         )
         bash = self._shell.endswith("bash")  # other shells count files in 512 bytes and may lack -u

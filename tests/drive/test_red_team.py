@@ -24,7 +24,7 @@ from simulator.drive.toolbox import Toolbox
 from simulator.drive.workspace import Repository
 
 HISTORY = (Commit("Start", "Ann", "ann@example.com", 1_700_000_000, {"a.txt": b"one\n", "pkg/b.py": b"x = 1\n"}),)
-LOW = Limits(processes=60, disk_bytes=30 << 20, file_bytes=20 << 20, address_bytes=1 << 30, memory_bytes=150 << 20)
+LOW = Limits(processes=60, disk_bytes=30 << 20, file_bytes=20 << 20, data_bytes=1 << 30, memory_bytes=150 << 20)
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "there is a sandbox")
 
 
