@@ -41,8 +41,8 @@ def _request(case: Case, path: Path) -> str:
     w, n = case.w, case.n
     figures = ", ".join(n[f"o_{key}"] for key in case.wanted)
     return (
-        f"{case.ask()}\n\n«Rules, rounding and day counts|How to calculate and to round» «is laid down in|is written "
-        f"down in» `{path.rules}`; «please follow them to the letter|they win over habit». «Deliveries are in|The data "
+        f"{case.ask()}\n\n«Rules, rounding and day counts|Methods and rounding» «are laid down in|are written down in"
+        f"» `{path.rules}`; «please follow them to the letter|they win over habit». «Deliveries are in|The data "
         f"lies in» `{n['data']}/` and «stay as they are|must not be changed». {case.control[0].upper()}"
         f"{case.control[1:]} «states some of the figures|has part of the figures» (`{case.controls_path}`): «where we "
         "differ, find out why|a difference has a reason, find it». «Put the script into|The script belongs in» "

@@ -16,7 +16,8 @@ def sandboxed(scenario: Scenario, *, allow_unsandboxed: bool = False) -> bool:
 def replay_only(scenario: Scenario, what: str) -> None:
     """UsageError for a live scenario where there is no model to answer. what: who asks."""
     if scenario.mode == "live":
+        cure = f"leave {what} out" if what.startswith("--") else "use `sim run`"
         raise UsageError(
-            f"{what} needs recorded replies, and in `mode: live` the model writes them; give --set mode=replay, or use "
-            "`sim run`"
+            f"{what} needs recorded replies, and in `mode: live` the model writes them; give --set mode=replay, or "
+            f"{cure}"
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
+from itertools import product
 from pathlib import Path
 
 from rich.console import Console
@@ -26,7 +28,8 @@ from simulator.core.task import CLASSIC_STYLE, SIZES, Task
 from simulator.drive.commands import ShellRunner
 from simulator.drive.zygote import ZygoteRunner
 from simulator.errors import UsageError
-from simulator.tasks import catalog
+from simulator.tasks import catalog, programs
+from simulator.view.format import counted
 
 _SHOWN_FILES, _SHOWN_CHARS = 60, 100
 
@@ -41,13 +44,14 @@ def listed(tasks_dir: Path | None, measure: bool) -> int:
     runner = ZygoteRunner(ShellRunner()) if measure else None
     for name in names:
         missing = catalog.lacking(name, folder)
+        recorded = catalog.recorded(name, folder)
         needs = ", ".join(f"{x} (missing)" if x in missing else x for x in catalog.needs(name, folder)) or "-"
         task = catalog.make(name, 1, "medium", CLASSIC_STYLE, folder)
-        turns = str(len(task.steps)) if task.steps else "live only"
+        turns = str(len(task.steps)) if recorded else "live only"
         files = f"{len({p for c in task.history for p in c.files}):,}"
         if runner is not None and not missing:
             one = tried(name, 1, "medium", "classic-xml", runner, folder)
-            turns, files = (str(one.turns), f"{one.total_tok:,}") if task.steps else (turns, "-")
+            turns, files = (str(one.turns), f"{one.total_tok:,}") if recorded else (turns, "-")
         wrong = len(catalog.broken(name, task, folder))
         table.add_row(catalog.kind_of(name, folder), name, turns, files, str(wrong), needs)
     if runner is not None:
@@ -68,7 +72,7 @@ def shown(name: str, seed: int, size: str, tasks_dir: Path | None) -> int:
     task = catalog.make(name, seed, size, CLASSIC_STYLE, folder)
     print(f"{task.template}, {task.kind}, {task.size}, seed {task.seed}: {task.name}\n\nREQUEST\n\n{task.prompt}\n")
     _show_repository(task)
-    if task.steps:
+    if task.recorded:
         print(f"\nRECORDED PATH, {len(task.steps)} replies\n")
         for number, step in enumerate(task.steps, 1):
             print(f"{number:>4}  {_short(step)}")
@@ -79,7 +83,8 @@ def shown(name: str, seed: int, size: str, tasks_dir: Path | None) -> int:
 
 
 def checked(names: tuple[str, ...], seeds: int, sizes: tuple[str, ...], profile: str, tasks_dir: Path | None) -> int:
-    """1 when a task is not sound; its name, seed and what is wrong are printed."""
+    """1 when a task is not sound; its name, seed and what is wrong are printed. A task of which nothing shows that its
+    check can pass is told as unproven."""
     folder = _folder(tasks_dir)
     if profile not in PROFILES:
         raise UsageError(f"profile `{profile}` is unknown; choose one of: {', '.join(PROFILES)}")
@@ -87,33 +92,41 @@ def checked(names: tuple[str, ...], seeds: int, sizes: tuple[str, ...], profile:
         if size not in SIZES:
             raise UsageError(f"size `{size}` is unknown; choose one of: {', '.join(SIZES)}")
     asked = [_found(name, folder) for name in names] or [(name, folder) for name in catalog.templates(folder)]
-    runner = ZygoteRunner(ShellRunner())
-    bad: list[str] = []
-    for name, where in asked:
-        if missing := catalog.lacking(name, where):
-            print(f"  left out  {name}: {', '.join(missing)} is not on this machine")
-            continue
-        for size in sizes if catalog.recorded(name, where) else sizes[:1]:
-            for seed in range(1, seeds + 1):
+    trials: list[Trial] = []
+    with closing(ZygoteRunner(ShellRunner())) as runner:
+        for name, where in asked:
+            if missing := catalog.lacking(name, where):
+                print(f"  left out  {name}, for it needs {programs.why_not(missing[0])}")
+                continue
+            recorded = catalog.recorded(name, where)
+            for size, seed in product(sizes if recorded else sizes[:1], range(1, seeds + 1)):
                 one = tried(name, seed, size, profile, runner, where)
-                print(_verdict(one, catalog.recorded(name, where)), flush=True)
-                for fault in one.faults:
-                    print(f"            {fault}")
-                if one.faults:
-                    bad.append(f"{name} ({size}, seed {seed})")
-    runner.close()
-    print(f"not sound: {', '.join(bad)}" if bad else "all sound")
-    return 1 if bad else 0
+                trials.append(one)
+                print(
+                    "\n".join((_verdict(one, recorded), *(f"            {fault}" for fault in one.faults))), flush=True
+                )
+    print(_concluded(trials))
+    return 1 if any(one.faults for one in trials) else 0
+
+
+def _concluded(trials: list[Trial]) -> str:
+    if bad := [f"{one.template} ({one.size}, seed {one.seed})" for one in trials if one.faults]:
+        return f"not sound: {', '.join(bad)}"
+    if not trials:
+        return "nothing was checked"
+    unproven = [one.template for one in trials if not one.proven]
+    rest = ", all others sound" if len(unproven) < len(trials) else ""
+    return f"unproven: {', '.join(dict.fromkeys(unproven))}{rest}" if unproven else "all sound"
 
 
 def _verdict(one: Trial, recorded: bool) -> str:
-    what = f"{one.turns} turns" if recorded else "no recorded path"
-    return (
-        f"  {'WRONG' if one.faults else 'sound':<8}  {one.template}, {one.size}, seed {one.seed}: {what}, "
-        f"{one.broken} wrong results refused, {one.made_s + one.played_s:.1f} s"
-        if not one.faults
-        else f"  WRONG     {one.template}, {one.size}, seed {one.seed}:"
-    )
+    what = f"{one.template}, {one.size}, seed {one.seed}"
+    if one.faults:
+        return f"  WRONG     {what}:"
+    refused = f"{counted(one.broken, 'wrong result')} refused, {one.made_s + one.played_s:.1f} s"
+    if not one.proven:
+        return f"  unproven  {what}: no `solution`, so nothing shows that the check can pass; {refused}"
+    return f"  sound     {what}: {f'{one.turns} turns' if recorded else 'no recorded path'}, {refused}"
 
 
 def _folder(tasks_dir: Path | None) -> Path | None:
@@ -140,7 +153,7 @@ def _show_repository(task: Task) -> None:
             else:
                 head[path] = content
     total = sum(map(len, head.values()))
-    print(f"REPOSITORY, {len(head):,} files, {total:,} bytes, {len(task.history)} commits\n")
+    print(f"REPOSITORY, {counted(len(head), 'file')}, {total:,} bytes, {counted(len(task.history), 'commit')}\n")
     for path in sorted(head)[:_SHOWN_FILES]:
         print(f"      {path}  {len(head[path]):,}")
     if len(head) > _SHOWN_FILES:
@@ -149,11 +162,16 @@ def _show_repository(task: Task) -> None:
 
 def _show_check(task: Task, broken: int) -> None:
     truth = json.loads(task.check.truth)
-    keys = ", ".join(truth) if isinstance(truth, dict) else type(truth).__name__
-    lines = task.check.program.count("\n")
-    print(f"\nCHECK\n\n      a program of {lines} lines, run at the root")
-    print(f"      with {len(task.check.truth):,} bytes of truth: {keys}")
-    print(f"      {broken} wrong results are known that it must refuse")
+    print("\nCHECK\n")
+    if not task.recorded:
+        print(f"      {truth['command']}\n      at most {truth['timeout_s']:g} s, in a copy of the workspace")
+        names = ", ".join(truth["files"])
+        print(f"      with {counted(len(truth['files']), 'hidden file')}{': ' * bool(names)}{names}")
+    else:
+        keys = ", ".join(truth) if isinstance(truth, dict) else type(truth).__name__
+        print(f"      a program of {counted(task.check.program.count(chr(10)), 'line')}, run at the root")
+        print(f"      with {len(task.check.truth):,} bytes of truth: {keys}")
+    print(f"      {counted(broken, 'wrong result')} {'is' if broken == 1 else 'are'} known that it must refuse")
 
 
 def _short(step: Step) -> str:
@@ -175,7 +193,7 @@ def _action(action: Action) -> str:
         case Edit(path, blocks):
             return f"edit {path}, {len(blocks)} block{'s' * (len(blocks) > 1)}"
         case Write(path, content):
-            return f"write {path}, {content.count(chr(10))} lines"
+            return f"write {path}, {counted(content.count(chr(10)), 'line')}"
         case Command(command):
             first, *rest = command.splitlines()
             return f"$ {first[:_SHOWN_CHARS]}" + (f" (+{len(rest)} lines)" if rest else "")

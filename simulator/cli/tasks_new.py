@@ -1,8 +1,9 @@
-"""`sim tasks new`: a task of one's own to start from, which works as it is."""
+"""`sim tasks new`: a task of one's own to start from: a sample that works as it is, or a form for one's repository."""
 
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 from simulator.core.task import KINDS
@@ -24,13 +25,14 @@ def made(folder: Path, recipe: bool, repo: Path | None) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     print(f"{folder}: {', '.join(sorted(files))}")
-    if repo is not None:
-        print(
-            f"Write request and check in {folder / 'task.yaml'}, and the hidden tests, then: sim tasks check {folder}"
-        )
-    else:
-        print(f"It works as it is: sim tasks check {folder}")
-    print(f"In a scenario: `tasks_dir: {folder.parent}` and, for it alone, `templates: [{folder.name}]`")
+    begun = "It works as it is" if repo is None else f"Write request and check in {folder / 'task.yaml'}, then"
+    print(f"{begun}: sim tasks check {folder}")
+    needed = [f"tasks_dir: {folder.parent}", f"templates: [{folder.name}]", "tasks: {coding: 1}"]
+    if not recipe:
+        needed.insert(0, "mode: live")
+        chosen = shlex.join(["--tasks-dir", str(folder.parent), "--set", f"templates=[{folder.name}]"])
+        print(f"To run it: sim run scenarios/live_8_agents.yaml {chosen} --set 'tasks={{coding: 1}}'")
+    print(f"In a scenario, for it alone: {', '.join(f'`{each}`' for each in needed)}")
     return 0
 
 
@@ -45,16 +47,15 @@ def _recipe(folder: Path) -> dict[str, str]:
 
 def _task(folder: Path, repo: Path | None) -> dict[str, str]:
     """With a sample repository of its own, or for the one that is named."""
-    where = "repo" if repo is None else os.path.relpath(repo.resolve(), folder.resolve())
-    task = _text("task_yaml").replace("{folder}", str(folder)).replace("{repo}", where)
+    if repo is not None:
+        where = os.path.relpath(repo.resolve(), folder.resolve())
+        return {"task.yaml": _text("repo_yaml").replace("{folder}", str(folder)).replace("{repo}", where)}
+    task = _text("task_yaml").replace("{folder}", str(folder)).replace("{repo}", "repo")
     code, tests = _text("dates_py"), _text("test_dates_py")
     wrong, right = code.replace("{than}", ">="), code.replace("{than}", ">")
-    hidden = {"hidden/tests/test_hidden_dates.py": tests.replace("{more}", _text("more_tests_py"))}
-    if repo is not None:
-        task = task.replace("solution: solution", "# solution: solution").replace("broken: broken", "# broken: broken")
-        return {"task.yaml": task, **hidden}
     return {
-        "task.yaml": task, **hidden, "repo/dates.py": wrong, "repo/tests/test_dates.py": tests.replace("{more}", ""),
+        "task.yaml": task, "hidden/tests/test_hidden_dates.py": tests.replace("{more}", _text("more_tests_py")),
+        "repo/dates.py": wrong, "repo/tests/test_dates.py": tests.replace("{more}", ""),
         "repo/tests/__init__.py": "", "solution/dates.py": right,
         "broken/a constant/dates.py": wrong.replace("    day += days\n", "    day += days + 1\n"),
         "broken/edited tests/tests/test_hidden_dates.py": tests.replace("{more}", ""),

@@ -32,7 +32,7 @@ class Trial:
     """turns: requests of the session, of which `cuts` begin with a cut history. prompt_tok: of the largest request;
     total_tok: prompts and replies added up without cuts, about what the session has said in all; output_tok: of all
     replies. made_s, played_s: making the task and carrying it out. faults: what is wrong, empty when nothing is.
-    broken: how many broken results were tried."""
+    broken: how many broken results were tried. proven: something showed that the check can pass."""
 
     template: str
     size: str
@@ -47,6 +47,7 @@ class Trial:
     played_s: float
     broken: int
     faults: tuple[str, ...]
+    proven: bool
 
 
 def tried(
@@ -67,19 +68,21 @@ def tried(
         bench = ScratchBench(root, shown_dir(spec, task.name), repository.head, style.documents, runner)
         scenario = Scenario.model_validate({"name": "trial", "sessions": 1, "refill": False})
         broken = catalog.broken(template, task, tasks_dir)
+        files = None if task.recorded else catalog.solution(template, task, tasks_dir)
         solved = True
         try:
-            if task.steps:
+            if task.recorded:
                 plan = record(spec, task, bench, Terms(scenario, MODEL, tokenizer.count))
             else:
-                faults += _with_solution(root, task, catalog.solution(template, task, tasks_dir), runner)
+                faults += _with_solution(root, task, files, runner)
         except SimError as error:
             faults.append(str(error))
             solved = False
         if solved:
             faults += [f for name, files in broken for f in _broken(root, task, name, files, runner)]
     played_s = time.perf_counter() - begun - made_s
-    return _told(task, profile_name, plan, made_s, played_s, len(broken), tuple(faults))
+    proven = solved and (task.recorded or files is not None)
+    return _told(task, profile_name, plan, made_s, played_s, len(broken), tuple(faults), proven)
 
 
 def _before(root: Path, task: Task, runner: CommandRunner) -> list[str]:
@@ -130,6 +133,7 @@ def _told(
     played_s: float,
     broken: int,
     faults: tuple[str, ...],
+    proven: bool,
 ) -> Trial:
     turns = plan.turns if plan else ()
     grown, before = 0, 0
@@ -141,7 +145,7 @@ def _told(
         size=task.size,
         seed=task.seed,
         profile=profile_name,
-        turns=len(turns) or len(task.steps),
+        turns=len(turns),
         prompt_tok=max((t.prompt_tok for t in turns), default=0),
         total_tok=grown,
         output_tok=sum(t.output_tok for t in turns),
@@ -150,4 +154,5 @@ def _told(
         played_s=played_s,
         broken=broken,
         faults=faults,
+        proven=proven,
     )

@@ -38,7 +38,9 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class Task:
     """template: folder name under repos/; name: repository name, a plausible folder name, distinct by seed.
-    history: oldest first, the last one is HEAD. steps: the recorded solution, ends with a Complete."""
+    history: oldest first, the last one is HEAD. steps: the recorded solution, ends with a Complete. recorded: False
+    where the steps only lay a solution's files down, which is nobody's way: they solve the task, and no replay has
+    them."""
 
     template: str
     kind: str
@@ -49,6 +51,7 @@ class Task:
     history: tuple[Commit, ...]
     steps: tuple[Step, ...]
     check: Check
+    recorded: bool = True
 
 
 @dataclass(frozen=True, slots=True)

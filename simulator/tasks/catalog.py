@@ -35,6 +35,8 @@ def _folders(tasks_dir: Path | None) -> dict[str, Path]:
         if not tasks_dir.is_dir():
             raise UsageError(f"{tasks_dir}: no such folder; `tasks_dir` holds a folder for each task of one's own")
         mine = [p for name in (RECIPE, FILE) for p in tasks_dir.glob(f"*/{name}")]
+        if not mine and any((tasks_dir / name).is_file() for name in (RECIPE, FILE)):
+            raise UsageError(f"{tasks_dir} is a task itself; give its parent, {tasks_dir.parent}")
         if not mine:
             raise UsageError(
                 f"{tasks_dir} holds no task: a folder with a {FILE} or a {RECIPE}; `sim tasks new` makes one"

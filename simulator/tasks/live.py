@@ -40,7 +40,7 @@ def floor_s(start: LiveStart) -> float:
 def _start(spec: SessionSpec, task: Task, listing: Listing, head: str, terms: Terms) -> LiveStart:
     scenario = terms.scenario
     rng = random.Random(f"{spec.seed}/live")
-    steps = steps_of(spec, task, listing, scenario) if task.steps else ()
+    steps = steps_of(spec, task, listing, scenario) if task.recorded and task.steps else ()
     pauses = PAUSES if scenario.think.kind != "none" else 0
     return LiveStart(
         prompt=task.prompt,

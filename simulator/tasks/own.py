@@ -1,7 +1,8 @@
 """A task of one's own: a folder with a task.yaml that names a repository, a request and a command that decides.
 
 The command runs in a copy of the workspace over which the task's hidden files are laid, so an agent neither sees nor
-edits them. Such a task has no recorded way: agents can work on it live, and a replay needs a recipe.py instead.
+edits them. Such a task has no recorded way: agents can work on it live, and a replay needs a recipe.py instead. Where
+its solution is given, an oracle answers with that (own_way.py).
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from simulator.core.scenario import KindName
 from simulator.core.task import Check, Style, Task
 from simulator.core.yaml_text import load_text, refuse_duplicates
 from simulator.errors import UsageError
-from simulator.tasks import own_repo
+from simulator.tasks import own_repo, own_way
 
 _PROGRAM = Path(__file__).with_name("own_check.txt")
+#: in the place of what only the user knows, in a file that `sim tasks new --repo` made
+TO_WRITE = "TO BE WRITTEN"
 #: all hidden files together
 MAX_HIDDEN_BYTES = 4_000_000
 
@@ -89,12 +92,16 @@ class OwnTask:
             name=f"{self.folder.name}-{seed % 10_000:04d}",
             prompt=self.file.request.strip(),
             history=own_repo.history(self._repo(), self.file.commit, self.file.history),
-            steps=(),
+            steps=own_way.steps(self.solution_files(), check.command),
             check=Check(_PROGRAM.read_text(encoding="utf-8"), json.dumps(truth)),
+            recorded=False,
         )
 
     def solution(self, task: Task) -> Mapping[str, bytes | None] | None:
-        return self._laid(self.file.solution, "solution") if self.file.solution else None
+        return self.solution_files() or None
+
+    def solution_files(self) -> dict[str, bytes | None]:
+        return self._laid(self.file.solution, "solution")
 
     def broken(self, task: Task) -> Iterator[tuple[str, Mapping[str, bytes | None]]]:
         if self.file.broken is None:
@@ -134,11 +141,15 @@ def read(folder: Path) -> OwnTask:
         raise UsageError(f"{path}: a task file is a mapping of keys to values; `sim tasks new` writes one")
     refuse_duplicates(root, str(path))
     try:
-        return OwnTask(folder, TaskFile.model_validate(data))
+        file = TaskFile.model_validate(data)
     except ValidationError as error:
         raise UsageError(
             "\n".join(dict.fromkeys(_told(path, dict(f)) for f in error.errors(include_url=False)))
         ) from None
+    for key, text in (("request", file.request), ("check.command", file.check.command)):
+        if TO_WRITE in text:
+            raise UsageError(f"{path}: `{key}` still says {TO_WRITE}; write it, then `sim tasks check {folder}`")
+    return OwnTask(folder, file)
 
 
 def _told(path: Path, fault: dict[str, object]) -> str:

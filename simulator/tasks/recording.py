@@ -104,7 +104,11 @@ class _Recording:
             complaints = self._bench.check(self._task)
             if complaints:
                 what = f"{self._task.template} seed {self._task.seed}"
-                raise SimError(f"{what}: its recorded solution fails its check: {complaints[0]}")
+                if self._task.recorded:
+                    raise SimError(f"{what}: its recorded solution fails its check: {complaints[0]}")
+                raise SimError(
+                    f"{what}: its `solution` fails its check: {complaints[0]}; try it with `sim tasks check`"
+                )
         return self._made(tuple(turns))
 
     def _think_s(self, turns: list[Turn], *, asked: bool) -> float:

@@ -42,7 +42,7 @@ def mine(tmp_path: Path) -> Path:
 def test_skeletons_are_sound_as_they_are(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert checked((str(mine / "dates"), str(mine / "prices")), 2, ("small",), "sdk", None) == 0
     said = capsys.readouterr().out
-    assert said.count("sound     dates") == 2 and "7 turns, 1 wrong results refused" in said
+    assert said.count("sound     dates") == 2 and "7 turns, 1 wrong result refused" in said
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,58 @@ def test_what_is_wrong_is_named_and_the_exit_code_is_1(
     assert re.search(why, said) and f"not sound: {name} (small, seed 1)" in said
 
 
+def test_without_a_solution_nothing_shows_that_the_check_can_pass(
+    mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = mine / "dates" / "task.yaml"
+    path.write_text(path.read_text().replace("solution: solution", "# solution: solution"))
+    assert checked((str(mine / "dates"),), 1, ("small",), "sdk", None) == 0
+    said = capsys.readouterr().out
+    assert "unproven  dates" in said and "nothing shows that the check can pass; 2 wrong results refused" in said
+    assert said.endswith("unproven: dates\n") and "sound" not in said
+
+
+def test_what_lacks_a_program_is_left_out_with_the_cure(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = mine / "dates" / "task.yaml"
+    path.write_text(path.read_text().replace("# needs: [node]", "needs: [no-such-program]"))
+    assert checked((str(mine / "dates"),), 1, ("small",), "sdk", None) == 0
+    said = capsys.readouterr().out
+    assert said == (
+        "  left out  dates, for it needs no-such-program, and there is none: install no-such-program\n"
+        "nothing was checked\n"
+    )
+
+
+def test_a_form_for_ones_own_repository_is_refused_until_it_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "total.py").write_text("def total(lines):\n    return sum(lines[:-1])\n")
+    folder = tmp_path / "mine" / "lines"
+    assert made(folder, False, tmp_path / "shop") == 0
+    assert [path.name for path in folder.rglob("*")] == ["task.yaml"], "nothing of the sample"
+    said = capsys.readouterr().out
+    for part in ("--tasks-dir", "`mode: live`", "`templates: [lines]`", "`tasks: {coding: 1}`"):
+        assert part in said
+    with pytest.raises(UsageError, match=r"task.yaml: `request` still says TO BE WRITTEN"):
+        checked((str(folder),), 1, ("small",), "sdk", None)
+    path = folder / "task.yaml"
+    path.write_text(path.read_text().replace("TO BE WRITTEN: what", "What"))
+    with pytest.raises(UsageError, match=r"`check.command` still says TO BE WRITTEN"):
+        checked((str(folder),), 1, ("small",), "sdk", None)
+    path.write_text(path.read_text().replace('"TO BE WRITTEN: run', '"false # run'))
+    assert checked((str(folder),), 1, ("small",), "sdk", None) == 0
+    assert "unproven: lines" in capsys.readouterr().out
+
+
+def test_a_task_of_ones_own_shows_what_decides(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown("dates", 1, "small", mine) == 0
+    said = capsys.readouterr().out
+    assert "      python -m unittest discover -s tests -t .\n" in said
+    assert "with 1 hidden file: tests/test_hidden_dates.py" in said and "1 commit\n" in said
+    assert "No recorded path" in said
+
+
 def test_a_template_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown("finance_bonds", 2, "small", None) == 0
     said = capsys.readouterr().out
@@ -83,6 +135,8 @@ def test_the_command_line_says_what_is_wrong(mine: Path) -> None:
     assert code == 2 and "not empty" in said
     code, said = sim("tasks", "show", "dates", "--tasks-dir", mine, "--size", "huge", cwd=mine)
     assert code == 2 and "small, medium, long" in said
+    code, said = sim("tasks", "show", "dates", "--tasks-dir", mine / "dates", cwd=mine)
+    assert code == 2 and f"is a task itself; give its parent, {mine}" in said
     code, said = sim("tasks", "list", "--help", cwd=mine)
     assert code == 0 and "--measure" in said
 
@@ -130,7 +184,7 @@ def test_a_git_repository_gives_its_last_commits(mine: Path, tmp_path: Path) -> 
     folder = tmp_path / "own" / "shop_task"
     assert made(folder, False, where) == 0
     path = folder / "task.yaml"
-    path.write_text(path.read_text().replace("# history: 20", "history: 2"))
+    path.write_text(path.read_text().replace("# history: 20", "history: 2").replace("TO BE WRITTEN", "Please"))
     task = catalog.make("shop_task", 3, "small", CLASSIC_STYLE, tmp_path / "own")
     assert [c.message for c in task.history] == ["two", "three"]
     assert set(task.history[0].files) == {"a.txt", "run0.sh", "run1.sh"} and set(task.history[1].files) == {

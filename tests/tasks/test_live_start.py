@@ -9,12 +9,14 @@ import pytest
 from small_task import STEPS, TASK, FolderBench, count, spec
 
 from simulator.cline.live.path import Divergence
+from simulator.core.action import Command, Complete, ListFiles, Write
 from simulator.core.plan import SessionPlan
 from simulator.core.scenario import Scenario
 from simulator.core.shape import shape
 from simulator.core.task import Task
 from simulator.errors import SimError
 from simulator.store.plans import PlannedSession
+from simulator.tasks import own_way
 from simulator.tasks.live import begin, floor_s
 from simulator.tasks.recording import Terms
 from simulator.tasks.solutions import solutions_of
@@ -43,6 +45,23 @@ def test_a_task_without_a_solution_is_live_all_the_same(tmp_path: Path) -> None:
     row = PlannedSession.of(plan, 0, "h", floor_s(plan.live), 1)
     assert (row.turns, row.prompt_tok) == (0, 0) and row.floor_s > 0
     assert shape([plan]).calls == 0
+
+
+def test_a_solution_in_files_is_an_oracle_s_way_and_no_recorded_one(tmp_path: Path) -> None:
+    plan = started(tmp_path, task=replace(TASK, recorded=False))
+    assert plan.live is not None and plan.live.path == ()
+    (solution,) = solutions_of(plan)
+    assert len(solution.ways) >= len(STEPS)
+    with pytest.raises(SimError, match=r"its `solution` fails its check: .*; try it with `sim tasks check`"):
+        started(tmp_path / "b", task=replace(TASK, steps=STEPS[:2], recorded=False))
+
+
+def test_files_become_looks_writes_the_command_and_the_end() -> None:
+    made = own_way.steps({"b.py": b"x = 1\n", "a/c.txt": "é".encode()}, "make check")
+    done = [action for step in made for action in step.actions]
+    assert done[1:4] == [Write("a/c.txt", "é"), Write("b.py", "x = 1\n"), Command("make check")]
+    assert isinstance(done[0], ListFiles) and isinstance(done[4], Complete) and len(done) == 5
+    assert own_way.steps({}, "make check") == () == own_way.steps({"a.png": b"\xff\xfe\x00"}, "make check")
 
 
 def test_a_solution_that_does_not_solve_is_told(tmp_path: Path) -> None:
