@@ -20,6 +20,7 @@ import aiohttp
 
 from simulator.cli.crew import Workers
 from simulator.cli.hand import Assignment, Hand
+from simulator.cli.oracle import engine_told
 from simulator.cli.solutions import write_solutions
 from simulator.cli.target import Target
 from simulator.cli.watching import EngineWatch
@@ -207,7 +208,8 @@ class Conductor:
             raise
         finally:
             waiting.cancel()
-        self._writer.amend({"plan_hash": folder.hash, "planned_sessions": len(folder.sessions)})
+        told = {"engine": engine_told(self._target, folder.sessions)}
+        self._writer.amend({"plan_hash": folder.hash, "planned_sessions": len(folder.sessions), **told})
 
     async def _synthetic(self, endpoint: Endpoint, *, reset: bool) -> None:
         async def gate() -> None:

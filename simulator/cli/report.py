@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from simulator.cli.oracle_told import fillers, oracle_told
 from simulator.cli.same_engine import named
 from simulator.cli.screen import whole_lines
 from simulator.core.summary import summarise
@@ -148,15 +149,20 @@ def _damaged(folder: Path) -> Iterator[None]:
 def fold(run: Run, folder: Path) -> dict[str, Any]:
     """The summary of a run's records. UsageError when they hold what no run writes."""
     with _damaged(folder):
-        summary = summarise(run.data())
+        data = run.data()
+        summary = summarise(data)
+        if (agent := summary["agent"]) is not None and agent.get("live") is not None:
+            agent["live"]["oracle"] = oracle_told(data, run.manifest, folder)
     cut = _cut_short(run.manifest, ended=run.ended)
     if cut is not None:
         summary["warnings"].insert(0, cut)
     if changed := run.manifest.get(ENGINE_CHANGED):
         summary["warnings"].insert(0, _changed(changed))
+    engine = run.manifest.get("engine") or {}
+    if unknown := engine.get("oracle_unknown"):
+        summary["warnings"].insert(0, _fillers(unknown))
     if is_virtual(run.manifest):
         _without_client(summary)
-    engine = run.manifest.get("engine") or {}
     return {"engine_kind": engine.get("kind", "unknown"), "label": run.manifest.get("label", "")} | summary
 
 
@@ -172,6 +178,15 @@ def _changed(clauses: Sequence[str]) -> dict[str, str]:
         "what": f"the engine at the end is not the one at the start: {named([str(each) for each in clauses])}",
         "why": "figures are of two engines, or of one that was restarted in between",
         "cure": "find out who restarted or replaced it, and run it again",
+    }
+
+
+def _fillers(unknown: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "code": "oracle_unknown",
+        "what": fillers(int(unknown["sessions"]), int(unknown["of"])),
+        "why": "filler solves nothing, so these sessions count as unsolved and their traffic is no model's",
+        "cure": "give the task a `solution`, and `sim tasks check` it; or name a real engine with --endpoint",
     }
 
 

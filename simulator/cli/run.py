@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,8 @@ from simulator.cli.closing import closing
 from simulator.cli.conduct import CLIENT_LOST, ENGINE_GONE, SIGNALS, Conductor, Ending
 from simulator.cli.describe import host, versions
 from simulator.cli.live import replay_only, sandboxed
+from simulator.cli.oracle import engine_told, without_solution
+from simulator.cli.oracle_told import fillers
 from simulator.cli.procs import Procs, choose
 from simulator.cli.report import ENGINE_CHANGED, write_report
 from simulator.cli.same_engine import named
@@ -35,6 +37,7 @@ from simulator.tokenizer import NAME as TOKENIZER
 
 if TYPE_CHECKING:
     from simulator.cli.planning import Planning
+    from simulator.store.plans import PlannedSession
 
 RUNS = Path("reports/runs")
 
@@ -134,9 +137,12 @@ async def _measure(
         target = opened.target
         print(procs, flush=True)
         planning = await _planning(scenario, target, options.plain) if scenario.sessions else None
+        rows = planning.folder.sessions if planning is not None else ()
+        if unknown := without_solution(target, rows):
+            print(fillers(unknown, len(rows)), flush=True)
         try:
             client = {"processes": procs.count, "why": procs.why}
-            writer = RunFolder.create(out, {**run_manifest(options, scenario, text, target), "client": client})
+            writer = RunFolder.create(out, {**run_manifest(options, scenario, text, target, rows), "client": client})
             conductor = Conductor(
                 scenario, target, planning, writer, keep=options.keep, procs=procs.count, sandboxed=inside,
                 lives=opened.lives,
@@ -254,7 +260,10 @@ async def planned(make: Callable[[], Planning], wait: Callable[[Planning], None]
     return planning
 
 
-def run_manifest(options: Options, scenario: Scenario, text: str, target: Target) -> dict[str, Any]:
+def run_manifest(
+    options: Options, scenario: Scenario, text: str, target: Target, rows: Sequence[PlannedSession] = ()
+) -> dict[str, Any]:
+    """rows: the sessions planned so far."""
     return {
         "scenario_name": scenario.name,
         "scenario_file": str(options.scenario),
@@ -271,12 +280,7 @@ def run_manifest(options: Options, scenario: Scenario, text: str, target: Target
         "slo": scenario.slo.model_dump(exclude_none=True),
         "versions": versions(),
         "host": host(),
-        "engine": {
-            **target.identity,
-            "kind": target.kind,
-            "base_url": mask_url(target.base_url),
-            "model": target.model,
-        },
+        "engine": engine_told(target, rows),
         "command": [mask_url(part) for part in ["sim", *sys.argv[1:]]],
         "pid": os.getpid(),
         "t0_unix_s": time.time(),

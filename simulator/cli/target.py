@@ -132,6 +132,10 @@ async def open_target(
     async with _session(key) as session:
         identity = await identify(session, base_url)
         wanted = model or (scenario.endpoint.model if scenario.endpoint else None)
+        if scenario.mode != "live":
+            identity.pop(
+                "oracle", None
+            )  # the lengths of a replay's replies are forced, so nothing of it is an oracle's
         target = await _target(session, base_url, wanted, key, identity, scenario)
     yield Opened(target)
 

@@ -120,7 +120,8 @@ class ToolRun:
 class Session:
     """One session's life in this run, written when it ends.
 
-    start_turn..end_turn: turns [start_turn, end_turn) were done here, of `turns` planned.
+    start_turn..end_turn: turns [start_turn, end_turn) were done here, of `turns` planned (live, where nothing is: as
+        many as it took).
     t_due_s: when an open loop wanted it to arrive; None in a closed loop. t_start_s: its slot took it (workspace set-up
         begins, in an open loop a little before it is due, so that it arrives in time); t_ready_s: workspace ready, and
         arrived; t_end_s: last turn's tools done.

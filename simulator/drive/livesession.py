@@ -111,6 +111,9 @@ class LiveRunner(Seat):
         self._complaints = await self._s.tools.check(self._plan.session, self._plan.check)
         self._wall.book("client")
 
+    def _turns_told(self) -> int:
+        return self._turn  # nothing was planned, and the limit is not this session's
+
     async def _due(self, turn: int) -> float:
         pauses = self._start.pauses_s
         pause_s = pauses[turn % len(pauses)] if pauses else 0.0

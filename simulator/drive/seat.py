@@ -77,6 +77,10 @@ class Seat:
             self._wall.book("think")
         return self._wall.cursor
 
+    def _turns_told(self) -> int:
+        """What its line calls its turns: those of its plan."""
+        return self._turns
+
     def _record(self, t_start: float, t_ready: float) -> Session:
         plan, parts, tally = self._plan, self._wall.parts, self._tally
         complaints = self._complaints
@@ -92,7 +96,7 @@ class Seat:
             profile=plan.profile,
             start_turn=plan.start_turn,
             end_turn=self._turn,
-            turns=self._turns,
+            turns=self._turns_told(),
             t_start_s=t_start,
             t_ready_s=t_ready,
             t_end_s=self._wall.cursor,

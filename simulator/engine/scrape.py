@@ -43,6 +43,8 @@ NAMES: dict[str, str] = {
     "embedded:front_end_backlog_seconds": "modelled work that waits in the emulation's busiest API process",
 }
 
+#: what only an emulation with an oracle counts: replies that it gave, conversations that it did not know
+ORACLE = {"embedded:oracle_replies_total", "embedded:oracle_unknown_total"}
 #: of an answer, the rest is not read
 MAX_BYTES = 8 << 20
 
@@ -94,8 +96,8 @@ def _matters(line: str) -> bool:
 
 async def identify(session: aiohttp.ClientSession, base_url: str) -> dict[str, Any]:
     """Who answers at base_url (with or without /v1): models (id, max_model_len), version, cache_config (labels of
-    vllm:cache_config_info), process_start_time_s, emulated. What the engine does not tell is empty or None.
-    Raises EngineError when nothing answers."""
+    vllm:cache_config_info), process_start_time_s, emulated, and `oracle` of an emulation that has one. What the engine
+    does not tell is empty or None. Raises EngineError when nothing answers."""
     try:
         return await _identity(session, base_url)
     except (TypeError, AttributeError, ValueError, KeyError) as error:
@@ -119,12 +121,14 @@ async def _identity(session: aiohttp.ClientSession, base_url: str) -> dict[str, 
     samples = [sample for family in families for sample in family.samples]
     cache = next((dict(s.labels) for s in samples if s.name == "vllm:cache_config_info"), {})
     started = next((s.value for s in samples if s.name == "process_start_time_seconds"), None)
+    names = {s.name for s in samples}
     return {
         "models": [{"id": str(m["id"]), "max_model_len": m.get("max_model_len")} for m in models["data"][:100]],
         "version": version.get("version"),
         "cache_config": cache,
         "process_start_time_s": started,
-        "emulated": bool(version.get("emulated")) or any(s.name.startswith("embedded:") for s in samples),
+        "emulated": bool(version.get("emulated")) or any(name.startswith("embedded:") for name in names),
+        **({"oracle": {"rates": "not told"}} if names & ORACLE else {}),
     }
 
 

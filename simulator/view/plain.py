@@ -10,8 +10,9 @@ from simulator.view.verdict import WHO
 
 
 def progress_line(state: LiveState, now_s: float, notice: str = "") -> str:
-    """`[EMULATED] 00:42 window 31/32 busy  3,412 tok/s  TTFT p50 0.41 s  done 212 failed 0  KV 41 %  limit the engine
-    1:48 left`. What is not known is left out, and the limit when nobody is at one."""
+    """`[EMULATED] 00:42 window 31/32 busy  3,412 tok/s  TTFT p50 0.41 s  requests done 212 failed 0  KV 41 %  limit the
+    engine  1:48 left`, of live agents also `solved 3 of 5`. What is not known is left out, and the limit when nobody is
+    at one."""
     pulse = state.pulse
     mark = "[EMULATED] " if is_emulated(state.manifest) else ""
     mark = f"[{RANDOM}] " if is_random(state.manifest) else mark
@@ -27,7 +28,9 @@ def progress_line(state: LiveState, now_s: float, notice: str = "") -> str:
     if ttft_s is not None:
         parts.append(f"TTFT p50 {seconds(ttft_s)}")
     if pulse:
-        parts.append(f"done {count(pulse['requests_done'])} failed {count(pulse['requests_failed'])}")
+        parts.append(f"requests done {count(pulse['requests_done'])} failed {count(pulse['requests_failed'])}")
+    if state.manifest.get("mode") == "live" and (judged := state.verified[True] + state.verified[False]):
+        parts.append(f"solved {count(state.verified[True])} of {count(judged)}")
     gauges = state.gauges()
     if gauges.kv_share is not None:
         parts.append(f"KV {percent(gauges.kv_share)}")

@@ -205,6 +205,8 @@ BACKLOG = (
 
 #: facts about an engine that tell a reader nothing
 UNSHOWN = {"process_start_time_s", "emulated"}
+#: what an emulation's hardware file says of measurements that it was held against: nothing is set by it
+MEASURED = ".calibration."
 
 
 def _backlog(requests: float | None) -> str:
@@ -242,7 +244,8 @@ def engine(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Lines:
         lines += [*table(("", *kinds), rows), "", BACKLOG, ""]
     else:
         lines += ["Its /metrics were not read in any window.", ""]
-    known = [(cell(name), cell(text)) for name, text in facts(manifest.get("engine")) if name not in UNSHOWN]
+    told = [fact for fact in facts(manifest.get("engine")) if fact[0] not in UNSHOWN and MEASURED not in fact[0]]
+    known = [(cell(name), cell(text)) for name, text in told]
     plain, nested = [[fact for fact in known if ("." in fact[0]) is deep] for deep in (False, True)]
     if plain:
         lines += [*table(("identity", ""), plain), ""]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulator.core.quality import quality_of
-from simulator.view.format import DASH, cell, count, digits, percent
+from simulator.view.format import DASH, cell, count, counted, digits, percent
 from simulator.view.report_parts import table
 
 #: core.record.FAILURES in words
@@ -54,6 +54,20 @@ def why_not(live: Mapping[str, Any]) -> str:
     return ", ".join(f"{count(number)} {name.replace('_', ' ')}" for name, number in live["failures"].items())
 
 
+def mistakes(oracle: Mapping[str, Any]) -> str:
+    """What its rates predict, what its log says, and whether the sessions agree with that."""
+    other = oracle["not_as_logged"]
+    ends = f"does not agree: {counted(other, 'session')} ended otherwise than its log says"
+    return "; ".join(
+        (
+            f"{percent(oracle['predicted_share'])} ± {percent(oracle['predicted_sd'])} solved was predicted",
+            f"{counted(oracle['fatal_sessions'], 'session')} with a fatal mistake",
+            counted(oracle["recoverable"], "recoverable mistake"),
+            ends if other else "agrees: each session ended as its log says",
+        )
+    )
+
+
 def section(agent: Mapping[str, Any]) -> list[str]:
     """Nothing for a replay."""
     live, found = agent.get("live"), quality_of(agent)
@@ -75,6 +89,8 @@ def section(agent: Mapping[str, Any]) -> list[str]:
         rows.append(("kept to the recorded way", f"{count(live['on_path'])} of {count(live['recorded'])}"))
         rows.append(("left it at turn, p50 (from 0)", digits(live["diverged_turn"]["p50"])))
         rows.append(("recorded calls made, mean", percent(live["recorded_share"]["mean"])))
+    if oracle := live.get("oracle"):
+        rows.append(("the oracle's mistakes", mistakes(oracle)))
     lines = ["## Tasks solved", "", *table(("", ""), rows), "", *_parts(live, found)]
     told = "A task is solved when its check passes on what the session left, however the session ended."
     return [*lines, f"{told} 95 %: Wilson's interval. What a solved task costs: `sim cost`.", ""]

@@ -226,7 +226,7 @@ def test_progress_line() -> None:
     )
     state.manifest = {"engine": {"kind": "emulated"}}
     assert progress_line(state, 42.0) == (
-        "[EMULATED] 00:42 window 31/32 busy  3,412 tok/s  TTFT p50 0.41 s  done 212 failed 0  KV 41 %  "
+        "[EMULATED] 00:42 window 31/32 busy  3,412 tok/s  TTFT p50 0.41 s  requests done 212 failed 0  KV 41 %  "
         "limit the engine  1:48 left"
     )
     state.manifest = {"engine": {"kind": "real"}}

@@ -94,13 +94,13 @@ def _agent(agent: Mapping[str, Any]) -> list[Tile]:
     """(label, value, beside it, "lead" or "bad" or "")."""
     sessions = agent["sessions"]
     return [
+        *_solved(agent),
         ("agents, output", _bare(agent["output_tok_s"]), "tok/s", "lead"),
         ("a turn, p50 / p95", *_pair(agent["turn_latency_s"]), ""),
         ("TTFT p50 / p95", *_pair(agent["ttft_s"]), ""),
         ("TPOT p50 / p95", *_pair(agent["tpot_s"]), ""),
         ("prompt tokens cached", percent(agent["cached_share"]["all"]), "", ""),
         ("sessions completed", count(sessions["completed"]), _hourly(sessions["per_hour"]), ""),
-        *_solved(agent),
         *_failed(agent),
     ]
 
