@@ -48,7 +48,8 @@ class Way:
 @dataclass(frozen=True, slots=True)
 class Solution:
     """One conversation's. request: the text of the task, by which the conversation is known. branch: the sub-agent's
-    name, "" for the session's own conversation. cwd: the folder that absolute paths in the replies lie in."""
+    name, "" for the session's own conversation. cwd: the folder that absolute paths in the replies lie in. alike: other
+    sessions are asked the same in the same words, so that only the folder tells whose conversation it is."""
 
     session: str
     branch: str
@@ -57,6 +58,7 @@ class Solution:
     cwd: str
     request: str
     ways: tuple[Way, ...]
+    alike: bool = False
 
     def line(self) -> bytes:
         """As one line of JSON, its end included."""

@@ -49,6 +49,7 @@ def _of_turns(plan: SessionPlan, name: str, turns: Sequence[Turn]) -> Solution:
         cwd=plan.cwd,
         request=request.removeprefix("<task>\n").removesuffix("\n</task>"),
         ways=tuple(_way(plan, _reply(plan.pool, turn), [call.action for call in turn.calls]) for turn in turns),
+        alike=plan.live is not None and not plan.live.path,  # a task of one's own asks every session the same
     )
 
 

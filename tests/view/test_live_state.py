@@ -233,6 +233,11 @@ def test_progress_line() -> None:
     assert progress_line(state, 42.0).startswith("00:42 window")
     state.manifest = {"engine": {"kind": "real", "random_weights": True}}
     assert progress_line(state, 42.0).startswith("[RANDOM WEIGHTS] 00:42 window")
+    state.manifest = {"engine": {"kind": "emulated"}, "mode": "live"}
+    assert " solved " not in progress_line(state, 42.0), "nothing is judged yet"
+    for verified in (True, False, True):
+        state.on_session({"outcome": "completed", "verified": verified})
+    assert "requests done 212 failed 0  solved 2 of 3  KV" in progress_line(state, 42.0)
     assert progress_line(LiveState(), 0.0) == "00:00 setup"
 
 

@@ -17,13 +17,17 @@ from oracle_cases import Asked, body_of, recorded, spec
 from virtual import attention_only
 
 from simulator import tokenizer
+from simulator.cli.target import open_target
 from simulator.core.plan import SessionPlan
+from simulator.core.scenario import Scenario
 from simulator.core.template import render
 from simulator.engine.embedded.__main__ import build, parse
 from simulator.engine.embedded.brain.rates import Rates
 from simulator.engine.embedded.config import load_params
 from simulator.engine.embedded.server import Brain, Server
+from simulator.engine.scrape import identify
 from simulator.errors import UsageError
+from simulator.view.identity import emulation
 
 SMALL = attention_only(load_params().model_copy(update={"num_gpu_blocks": 4096, "block_size": 64}))
 
@@ -144,3 +148,19 @@ def test_the_command_line_says_what_belongs_together(tmp_path: Path) -> None:
     path.write_text("{}\n")
     with pytest.raises(UsageError, match=r"solutions\.jsonl:1: no solution"):
         build(parse(["--brain", "oracle", "--solutions", str(path)]))
+
+
+async def test_an_engine_with_an_oracle_is_known_before_it_has_said_anything(url: str) -> None:
+    async with aiohttp.ClientSession() as session:
+        told = await identify(session, url)
+    assert told["emulated"] and told["oracle"] == {"rates": "not told"}
+
+
+@pytest.mark.parametrize(("mode", "marked"), [("live", True), ("replay", False)])
+async def test_a_run_on_an_oracle_that_was_started_by_hand_is_marked(
+    mode: str, marked: bool, url: str, tmp_path: Path
+) -> None:
+    scenario = Scenario.model_validate({"name": "n", "sessions": 1, "refill": False, "mode": mode})
+    async with open_target(scenario, url, None, None, tmp_path / "engine.log") as opened:
+        told = opened.target.identity
+    assert ("ORACLE" in emulation({"engine": {**told, "kind": opened.target.kind}})) is marked

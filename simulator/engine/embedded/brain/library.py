@@ -21,7 +21,8 @@ LOOKED_AT = 3
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A solution and its replies as they are found in a conversation. key: of its request, the same in every run."""
+    """A solution and its replies as they are found in a conversation. key: of its request (and of its folder, where
+    others have the same), the same in every run."""
 
     solution: Solution
     signs: Signs
@@ -40,7 +41,7 @@ class Library:
         self._wanted: list[str] = []  # of each solution its request without blanks, as clients fold lines
         self._solutions: list[Solution] = []
         self._known: dict[int, Known] = {}  # those that were asked for
-        self._by_first: OrderedDict[bytes, Known | None] = OrderedDict()
+        self._by_first: OrderedDict[bytes, tuple[int, ...]] = OrderedDict()
         self._read()
 
     def __len__(self) -> int:
@@ -52,32 +53,47 @@ class Library:
         users = (m for m in messages if m.get("role") == "user")
         for _, message in zip(range(LOOKED_AT), users, strict=False):
             found = self._of(text_of(message), native=native)
-            if found is not None:
-                return found
+            if found:
+                return self._known_as(self._whose(found, messages, text_of(message), native=native))
         return None
 
-    def _of(self, text: str, *, native: bool) -> Known | None:
+    def _of(self, text: str, *, native: bool, again: bool = False) -> tuple[int, ...]:
+        """The solutions whose request the text holds, best first. again: what is remembered of it may be old."""
         key = xxhash.xxh3_128_digest(b"%d" % native + text.encode(errors="replace"))
-        found = self._by_first.get(key)
-        if found is None and (self._read() or key not in self._by_first):
+        found = self._by_first.get(key, ())
+        if (again or not found) and (self._read() or key not in self._by_first):
             found = self._by_first[key] = self._search(text, native=native)
             while len(self._by_first) > MOST_KNOWN:
                 self._by_first.popitem(last=False)
         return found
 
-    def _search(self, text: str, *, native: bool) -> Known | None:
-        """Of the requests that the text holds the longest, as a sub-agent is told its parent's; of equal ones that of
-        the client's kind."""
+    def _search(self, text: str, *, native: bool) -> tuple[int, ...]:
+        """Of the requests that the text holds the longest, as a sub-agent is told its parent's; of equal ones those of
+        the client's kind first."""
         syntax, told = "native" if native else "xml", flat(text)
         found = [n for n, wanted in enumerate(self._wanted) if wanted in told]
-        if not found:
-            return None
-        best = max(found, key=lambda n: (len(self._wanted[n]), self._solutions[n].syntax == syntax))
-        if best not in self._known:
-            solution = self._solutions[best]
-            key = xxhash.xxh3_64_hexdigest(solution.request.encode(errors="replace"))
-            self._known[best] = Known(solution, Signs(solution), key)
-        return self._known[best]
+        longest = max((len(self._wanted[n]) for n in found), default=0)
+        best = [n for n in found if len(self._wanted[n]) == longest]
+        return tuple(sorted(best, key=lambda n: self._solutions[n].syntax != syntax))
+
+    def _whose(self, found: tuple[int, ...], messages: Sequence[Message], text: str, *, native: bool) -> int:
+        """Of solutions whose requests read alike the one whose folder the conversation names; else the first."""
+        if not self._solutions[found[0]].alike:
+            return found[0]
+        begun = [text_of(m) for _, m in zip(range(LOOKED_AT + 1), messages, strict=False)]
+        for tried in (lambda: found, lambda: self._of(text, native=native, again=True)):
+            for n in tried():
+                if any(self._solutions[n].cwd in each for each in begun):
+                    return n
+        return found[0]
+
+    def _known_as(self, number: int) -> Known:
+        if number not in self._known:
+            solution = self._solutions[number]
+            asked = solution.request + (f"\n{solution.cwd}" if solution.alike else "")
+            key = xxhash.xxh3_64_hexdigest(asked.encode(errors="replace"))
+            self._known[number] = Known(solution, Signs(solution), key)
+        return self._known[number]
 
     def _read(self) -> bool:
         """What has been added since the last time. False: nothing."""
