@@ -107,6 +107,15 @@ def test_engines_that_were_not_fitted_to_come_near(traffic: str, compared: dict[
     assert abs(each.error) < (0.08 if each.measured.agents else 0.15)
 
 
+def test_experts_that_are_all_used_cost_what_they_cost() -> None:
+    agents, load = compare(load_hardware(PARAMS_DIR / "h200_30b_a3b_even.yaml"))
+    for each, kind in ((agents, "agent"), (load, "synthetic")):
+        summary = json.loads((RUNS / "top-routed-0" / "summary.json").read_text())
+        assert each.measured.output_tok_s == pytest.approx(summary[kind]["output_tok_s"], abs=0.5)
+        assert not each.measured.fitted
+    assert abs(agents.error) < 0.08 and abs(agents.errors["tpot_s"]) < 0.10 and abs(load.error) < 0.18
+
+
 def test_what_later_turns_find_is_what_they_found(compared: dict[str, Compared]) -> None:
     errors = [each.errors["later_cached_share"] for each in compared.values() if each.measured.agents]
     assert len(errors) == 11 and max(abs(error) for error in errors) < 0.01
