@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,9 +78,33 @@ def write_scenario(traffic: Traffic, shape: Shape, path: Path) -> str:
     text = scenario_text(name, trace.name, facts, WINDOW_S)
     write_whole(path, text.encode())
     off, where = worst(shape, fold(read_traffic(trace), (1,)))
+    return "\n".join((_checked(path, trace, off, where), *_of_gaps(traffic, len(gaps), off, where), _drawn(facts)))
+
+
+def _checked(path: Path, trace: Path, off: float, where: str) -> str:
     if off > TOLERANCE:
         return f"written: {path} and {trace}; its {where} is {off:.0%} off, more than {TOLERANCE:.0%}"
     return f"written: {path} and {trace}; p50 and p90 of every quantity are within {off:.1%} ({where})"
+
+
+def _of_gaps(traffic: Traffic, known: int, off: float, where: str) -> Iterator[str]:
+    """What the source does not say of its times, and what can be done."""
+    following = len(traffic.calls) - len({(call.session, call.branch) for call in traffic.calls})
+    if not known and following:
+        yield "the source has no times, so nothing waits between calls: give `think` in the scenario"
+    elif known < following:
+        told = f"{following - known:,} of {following:,} gaps are not in the source and were given the others' values"
+        cure = "; import what has times apart from what has none" if off > TOLERANCE and where.endswith("gap_s") else ""
+        yield told + cure
+
+
+def _drawn(facts: Facts) -> str:
+    if facts.sessions <= facts.slots:
+        return f"a run meets all {facts.sessions} sessions at its start"
+    return (
+        f"{facts.slots} of the source's {facts.sessions} sessions are met at the start, others as those end: a run has "
+        "the whole's figures once it has drawn them all; raise `window_s` for that, `sim plan` counts them"
+    )
 
 
 def worst(shape: Shape, again: Shape) -> tuple[float, str]:

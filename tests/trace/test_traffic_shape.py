@@ -222,6 +222,48 @@ def test_a_written_scenario_sends_traffic_of_the_shape_that_was_described(
     assert shares[0] == pytest.approx(shares[1])
 
 
+def untimed(path: Path, n: int = 6, *, timed: Path | None = None) -> Path:
+    """Sessions that do not say when anything was, behind those of another trace."""
+    with Writer(path, Header()) as writer:
+        for each in sessions(timed) if timed is not None else ():
+            writer.session(each.line, each.turns)
+        for s in range(n):
+            line = SessionLine(session=f"u{s}", format="x", block_tok=64, block_scope="session")
+            turns = [TurnLine(session=f"u{s}", turn=t, prompt_tok=640 + 64 * t, output_tok=40, keep_blocks=10 * (t > 0),
+                              add_blocks=tuple(range(10)) if not t else ()) for t in range(4)]  # fmt: skip
+            writer.session(line, turns)
+    return path
+
+
+def test_gaps_that_nobody_told_are_as_the_told_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = untimed(tmp_path / "t.jsonl", timed=shaped(tmp_path / "timed.jsonl"))
+    assert main(asked(trace, scenario_out=tmp_path / "like.yaml")) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "18 of 53 gaps are not in the source and were given the others' values" in said and "% off" not in said
+    a, b = fold(read_traffic(trace)).spreads["gap_s"], generated(tmp_path / "like.yaml", 13).spreads["gap_s"]
+    assert a is not None and b is not None and b.p50 == pytest.approx(a.p50, rel=0.1)
+    assert b.n > a.n and b.p90 == pytest.approx(a.p90, rel=0.1)
+
+
+def test_a_source_without_times_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(asked(untimed(tmp_path / "t.jsonl"), scenario_out=tmp_path / "like.yaml")) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "has no times" in said and "give `think`" in said and "a run meets all 6 sessions" in said
+    assert "start: beginning" in (tmp_path / "like.yaml").read_text()
+
+
+def test_a_service_is_met_at_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Sessions beside one another are played from their middle, those after one another from their beginning."""
+    assert main(asked(shaped(tmp_path / "t.jsonl"), scenario_out=tmp_path / "like.yaml")) == 0
+    once = fold(read_traffic(tmp_path / "t.jsonl")).at_once
+    assert once is not None and once.sessions_mean > 1.5
+    scenario = parse((tmp_path / "like.yaml").read_text(), "like.yaml")
+    assert (scenario.start, scenario.sessions) == ("stationary", round(once.sessions_mean))
+    assert f"{scenario.sessions} of the source's 7 sessions are met at the start" in capsys.readouterr().out
+    assert main(asked(shaped(tmp_path / "one.jsonl", 1), scenario_out=tmp_path / "one.yaml")) == 0
+    assert parse((tmp_path / "one.yaml").read_text(), "one.yaml").start == "beginning"
+
+
 def test_the_answer_in_all_its_forms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     trace, other = shaped(tmp_path / "t.jsonl"), shaped(tmp_path / "other.jsonl", 3)
     outputs = Outputs(tmp_path / "a.md", tmp_path / "a.html", tmp_path / "a.json")
