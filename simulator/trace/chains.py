@@ -17,10 +17,12 @@ import orjson
 
 from simulator.trace.asked import Asked
 from simulator.trace.draft import Draft, Figures
-from simulator.trace.messages import checked, checked_body
+from simulator.trace.format import Call
+from simulator.trace.messages import Message, checked, checked_body
 from simulator.trace.openai_reply import Answer, answer
 from simulator.trace.text import Bad
 from simulator.trace.when import iso, lasted, number
+from simulator.trace.xml_calls import calls_of
 
 HOW = "by messages that continue an earlier request's, or begin as it did"
 #: how a request without a conversation is told: warm-ups and probes are such
@@ -151,7 +153,7 @@ def session(form: str, family: tuple[Chain[W], list[Chain[W]]], load: Load[W], a
         branch = draft.branches + 1 if draft is not None and chain is not own else 0
         begun: float | None = None
         told = False
-        last: tuple[int, Figures] | None = None
+        last: _Asked | None = None
         for where in chain.where:
             data, path, line = load(where)
             try:
@@ -164,26 +166,47 @@ def session(form: str, family: tuple[Chain[W], list[Chain[W]]], load: Load[W], a
             if draft is None:
                 draft = _draft(form, own, request, data, body)
             if last is not None and figures.purpose == "agent":
-                _answered(draft, *last, figures.sent_s)
+                _answered(draft, last, request["messages"], figures.sent_s)
             row = draft.turn(request["messages"], answered.reply, figures, branch=branch, body=body)
             if not branch:
                 rows.append((row, figures.sent_s))
-            begun, told, last = (begun if told else figures.sent_s), True, (row, figures)
+            begun, told = (begun if told else figures.sent_s), True
+            last = _Asked(row, request["messages"], figures)
         if branch and told and draft is not None:
             earlier = [row for row, sent in rows if sent is None or begun is None or sent <= begun]
             draft.spawn(earlier[-1] if earlier else rows[0][0], branch)
     return draft
 
 
-def _answered(draft: Draft, row: int, figures: Figures, next_s: float | None) -> None:
-    """The calls of a row's reply were answered when the next request went out: each is given an equal part."""
-    made = draft.calls(row)
-    if not made or figures.end_s is None or next_s is None:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request that became a row of the draft."""
+
+    row: int
+    messages: list[Message]
+    figures: Figures
+
+
+def _answered(draft: Draft, before: _Asked, messages: list[Message], next_s: float | None) -> None:
+    """What the next request of its session says of a row: which calls the client took the reply for, where the reply
+    itself shows none (a replay's engine may have said anything), and that they were answered by then, each in an equal
+    part of the time."""
+    made = draft.calls(before.row) or tuple(
+        Call(tool=name, id=ident) for ident, name in calls_of(messages, _kept_reply(before.messages, messages))
+    )
+    if not made:
         return
-    took = lasted((next_s - figures.end_s) / len(made))
+    end_s = before.figures.end_s
+    took = None if end_s is None or next_s is None else lasted((next_s - end_s) / len(made))
+    draft.replace_calls(before.row, [call.model_copy(update={"took_s": took}) for call in made])
     if took is not None:
-        draft.replace_calls(row, [call.model_copy(update={"took_s": took}) for call in made])
         draft.estimated["calls.took_s"] = TOOK
+
+
+def _kept_reply(before: list[Message], messages: list[Message]) -> Message | None:
+    """The reply to the messages before as it stands in the next request's history."""
+    was, now = (next((m for m in reversed(each) if m["role"] == "assistant"), None) for each in (before, messages))
+    return now if len(messages) > len(before) or now != was else None
 
 
 def _draft(form: str, chain: Chain[W], request: dict[str, Any], data: dict[str, Any], body: dict[str, Any]) -> Draft:

@@ -332,6 +332,22 @@ def test_calls_in_xml_are_the_tools_of_a_log_and_of_its_replay(tmp_path: Path) -
     assert second.calls == (), "a tag that is only talked about"
 
 
+def test_a_replays_calls_stand_in_the_next_requests_history(tmp_path: Path) -> None:
+    """What the engine said is not what was played, in XML and in native calls."""
+    system = "Tools:\n<read_file>\n<path>p</path>\n</read_file>"
+    first, second = xml_talk(system)
+    first["response"]["choices"][0]["message"]["content"] = "grey otters count the rain"
+    call = {"id": "c1", "type": "function", "function": {"name": "run", "arguments": "{}"}}
+    start = made.chat("s", "go")
+    result = {"role": "tool", "tool_call_id": "c1", "content": "ok"}
+    after = [*start, {"role": "assistant", "content": None, "tool_calls": [call]}, result]
+    lines = [first, second, made.log_line(20.0, start, "sleet"), made.log_line(23.0, after, "sleet again")]
+    _, found = imported(made.rows(tmp_path / "in" / "log.jsonl", lines), to=tmp_path)
+    told = [[(c.tool, c.id, c.took_s, bool(c.result_tok)) for c in s.turns[0].calls] for s in found]
+    assert told == [[("read_file", "", 2.5, False)], [("run", "c1", 1.5, True)]]
+    assert [s.turns[1].calls for s in found] == [(), ()], "of a last reply nothing else is known"
+
+
 def test_tags_are_no_calls_where_the_prompt_offers_none(tmp_path: Path) -> None:
     _, (session,) = imported(made.rows(tmp_path / "in" / "log.jsonl", xml_talk("Be brief.")), to=tmp_path)
     assert [turn.calls for turn in session.turns] == [(), ()]
