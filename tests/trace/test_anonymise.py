@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
@@ -98,13 +99,86 @@ def test_forms_stay_and_what_they_say_goes() -> None:
     schema = {"type": "object", "properties": {f"{CANARY}_id": field}, "additionalProperties": False}
     schema["required"] = [f"{CANARY}_id"]
     tool = {"type": "function", "function": {"name": "look_up", "description": PLANTED, "parameters": schema}}
-    new = values.of([tool, {"temperature": 0.5, "user": CANARY, "seed": 4711, "x": {CANARY: 1}}])
-    told = new[0]["function"]
-    assert told["name"] == "look_up" and new[0]["type"] == "function" and told["parameters"]["type"] == "object"
+    body = {"tools": [tool], "temperature": 0.5, "user": CANARY, "seed": 4711, "x": {CANARY: 1}}
+    new = {name: values.setting(each, name) for name, each in body.items()}
+    (made,) = new["tools"]
+    told = made["function"]
+    assert told["name"] == "look_up" and made["type"] == "function" and told["parameters"]["type"] == "object"
     (name,) = told["parameters"]["properties"]
     assert told["parameters"]["required"] == [name] and told["parameters"]["additionalProperties"] is False
-    assert new[1]["temperature"] == 0.5 and new[1]["seed"] != 4711 and len(str(new[1]["seed"])) == 4
+    assert new["temperature"] == 0.5 and new["seed"] != 4711 and len(str(new["seed"])) == 4
     assert CANARY not in json.dumps(new)
+
+
+#: keys under which a number may be a setting
+SETTINGS = """temperature top_p top_k min_p n index minimum maximum minItems maxLength start_line end_line insert_line
+timeout limit offset budget_tokens max_tokens top_logprobs repetition_penalty seed iban"""
+CARD, REAL = 4111111111111111, 38.914159
+
+
+@pytest.mark.parametrize("name", SETTINGS.split())
+@pytest.mark.parametrize("number", [CARD, REAL, 7_000_001, 491])
+def test_numbers_that_were_said_go_whatever_they_are_called(name: str, number: float) -> None:
+    words = Words(KEY)
+    values, messages = Values(words, {"look_up"}), Messages(words, Values(words, {"look_up"}))
+    call = calling("", json.dumps({name: number, "deep": [{name: [number]}], "tools": {name: number}}))
+    call["tool_calls"][0][name] = number
+    parts = {"role": "user", "content": [{"type": "text", "text": "a", name: number}], "name": "x", name: number}
+    made = [messages.of(call), messages.of(parts)]
+    inner = json.loads(made[0]["tool_calls"][0]["function"]["arguments"])
+    (told,) = [each for each in inner.values() if isinstance(each, int | float)]
+    assert told != number and len(str(told)) == len(str(number)) and type(told) is type(number)
+    schema = {"properties": {name: number}, "default": {name: number}, "enum": [number]}
+    tools = [{"type": "function", "function": {"name": "look_up", "parameters": schema}}]
+    made += [values.setting(tools, "tools"), values.setting({name: number}, "metadata")]
+    assert str(number) not in json.dumps(made)
+
+
+def test_settings_stay_where_they_are_plausible() -> None:
+    values = Values(Words(KEY), ())
+    kept = {"temperature": 0.7, "top_p": 0.95, "n": 1, "max_tokens": 32_768, "top_k": -1, "presence_penalty": -1.5}
+    assert {name: values.setting(each, name) for name, each in kept.items()} == kept
+    odd = {"temperature": REAL, "top_p": 0.123456789, "n": 491512345678, "max_tokens": CARD, "limit": 50, "offset": 7}
+    assert not {name for name, each in odd.items() if values.setting(each, name) == each}
+    bounds = {"minimum": 1, "maximum": 2000, "minItems": 1, "maxLength": 4096}
+    field = {"type": "object", "properties": {"path": {"type": "integer", **bounds}}}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": field}}]
+    made = values.setting(tools, "tools")[0]["function"]["parameters"]["properties"]["path"]
+    assert made == {"type": "integer", **bounds}
+    far = [{"function": {"parameters": {"minimum": 7_000_001, "maxLength": CARD}}}]
+    assert not {7_000_001, CARD} & set(values.setting(far, "tools")[0]["function"]["parameters"].values())
+
+
+@pytest.mark.parametrize(
+    ("name", "declared", "stays"),
+    [
+        ("look_up.v2", True, True),
+        ("look_up.v2", False, False),
+        ("read_file", False, True),
+        (f"read the file of {CANARY}", True, False),
+        ("x" * 65, True, False),
+        ("n\u00e5mn", True, False),
+    ],
+)
+def test_names_of_tools_stay_where_they_are_declared_and_are_names(name: str, declared: bool, stays: bool) -> None:
+    function = {"name": name, "description": "d", "parameters": {}}
+    choice = {"type": "function", "function": {"name": name}}
+    body = {"model": "m", "messages": None, "tool_choice": choice}
+    body |= {"tools": [{"type": "function", "function": function}]} if declared else {}
+    reply = calling("I look", "{}")
+    reply["tool_calls"][0]["function"]["name"] = name
+    result = {"role": "tool", "tool_call_id": "call_1a", "name": name, "content": "b"}
+    turn = TurnLine(
+        session="s", turn=0, prompt_tok=5, output_tok=2, add=(result,), reply=reply, calls=(Call(tool=name),)
+    )
+    line, (made,) = Anonymiser(KEY, 0.0).session(
+        TracedSession(SessionLine(session="s", format="log", body=body), (turn,))
+    )
+    assert line.body is not None and made.add is not None and made.reply is not None
+    told = {made.calls[0].tool, made.reply["tool_calls"][0]["function"]["name"], made.add[0]["name"]}
+    told |= {each["function"]["name"] for each in (*line.body.get("tools", ()), line.body["tool_choice"])}
+    (new,) = told  # one name everywhere
+    assert (new == name) is stays and re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", new)
 
 
 def log_file(folder: Path) -> Path:
@@ -191,15 +265,6 @@ def planted(value: Any, at: tuple[Any, ...]) -> Any:
     return changed
 
 
-def names_tool(value: Any, at: tuple[Any, ...]) -> bool:
-    """A tool's name stays: of a definition, a call or a result."""
-    for key in at[:-1]:
-        value = json.loads(value) if key == "{}" else value[key]
-    if at[-1] not in ("name", "tool_name"):
-        return False
-    return bool({"arguments", "input", "parameters", "tool_use_id", "tool_call"} & set(value)) or set(value) == {"name"}
-
-
 def anonymised(anonymiser: Anonymiser, trace: Path) -> str:
     """All lines of it."""
     made_lines = [anonymiser.session(each) for each in sessions(trace)]
@@ -219,7 +284,7 @@ def test_a_canary_in_any_field_of_any_format_is_gone(form: str, tmp_path: Path) 
             path.write_text("".join(json.dumps(row) + "\n" for row in changed) if lined else json.dumps(changed))
             if importing.run([tmp_path / "in"], trace, "", "").sessions:
                 sang += CANARY in trace.read_text()
-                assert CANARY not in anonymised(anonymiser, trace) or names_tool(whole, at), (path.name, at)
+                assert CANARY not in anonymised(anonymiser, trace), (path.name, at)
         path.write_text(text)
     assert sang >= 4, "canaries were there before"
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from simulator import tokenizer
 from simulator.cline.profiles import PROFILES
 from simulator.core import template
 from simulator.trace import chains, counting
+from simulator.trace.anonymise import toolnames
 from simulator.trace.anonymise.messages import Messages
 from simulator.trace.anonymise.values import Values
 from simulator.trace.anonymise.words import Words
@@ -40,7 +40,7 @@ class Anonymiser:
 
     def session(self, traced: TracedSession) -> tuple[SessionLine, list[TurnLine]]:
         old = traced.line
-        values = Values(self._words, frozenset(_tools(traced)))
+        values = Values(self._words, toolnames.kept(traced))
         messages = Messages(self._words, values)
         self.sessions += 1
         name = f"s{self.sessions:04d}"
@@ -61,7 +61,7 @@ class Anonymiser:
         new: dict[str, Any] = {
             "session": session,
             "finish": old.finish if old.finish in FINISHES or not old.finish else OTHER,
-            "calls": tuple(self._call(call) for call in old.calls),
+            "calls": tuple(self._call(call, values) for call in old.calls),
             "body": self._body(values, old.body),
             "estimated": _estimated(old.estimated),
         }
@@ -73,9 +73,11 @@ class Anonymiser:
             new["add_blocks"] = tuple(self._block(scope, block) for block in old.add_blocks)
         return old.model_copy(update=new)
 
-    def _call(self, old: Call) -> Call:
+    def _call(self, old: Call, values: Values) -> Call:
         result = None if old.result is None else self._words.text(old.result)
-        return old.model_copy(update={"id": self._words.shaped(old.id), "result": result})
+        return old.model_copy(
+            update={"tool": values.tool(old.tool), "id": self._words.shaped(old.id), "result": result}
+        )
 
     def _body(self, values: Values, old: dict[str, Any] | None) -> dict[str, Any] | None:
         if old is None:
@@ -86,7 +88,7 @@ class Anonymiser:
             if name in fixed:
                 renamed[name] = fixed[name]
             else:
-                renamed[values.key(name)] = values.of(each, name)
+                renamed[values.key(name)] = values.setting(each, name)
         self._match_tools(old.get("tools"), renamed.get("tools"))
         return renamed
 
@@ -119,19 +121,6 @@ class Anonymiser:
         if old.start_s is None or old.clock != "unix":
             return old.start_s
         return round(old.start_s - self._first_s, 6)
-
-
-def _tools(traced: TracedSession) -> Iterator[str]:
-    """Names of tools: those that were offered, and those that were called."""
-    for body in (traced.line.body, *(turn.body for turn in traced.turns)):
-        for tool in (body or {}).get("tools") or ():
-            function = tool.get("function") if isinstance(tool, dict) else None
-            if isinstance(function, dict) and isinstance(function.get("name"), str):
-                yield function["name"]
-    for turn in traced.turns:
-        yield from (call.tool for call in turn.calls)
-        for message in (*(turn.add or ()), *((turn.reply,) if turn.reply else ())):
-            yield from (call["function"]["name"] for call in message.get("tool_calls") or ())
 
 
 def _estimated(old: dict[str, str]) -> dict[str, str]:

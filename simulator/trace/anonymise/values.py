@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from simulator.trace.anonymise import settings
 from simulator.trace.anonymise.words import Words
 
 #: keys of requests, of tool schemas and of the arguments of the agents' own tools, which tell nobody anything
@@ -31,44 +32,54 @@ json_schema json low medium high minimal xhigh default system developer user ass
 WORDS = frozenset(_WORDS.split())
 #: keys whose value is one of WORDS where it is any protocol's
 WORDY = frozenset(("type", "tool_choice", "reasoning_effort", "role", "service_tier", "verbosity", "effort", "detail"))
-#: keys under which a number is a setting or a limit
-_PLAIN_NUMBERS = """
-temperature top_p top_k min_p n max_tokens max_completion_tokens min_tokens presence_penalty frequency_penalty
-repetition_penalty top_logprobs index minimum maximum minItems maxItems minLength maxLength start_line end_line
-insert_line timeout limit offset budget_tokens
-"""
-PLAIN_NUMBERS = frozenset(_PLAIN_NUMBERS.split())
 DEEPEST = 200
+#: characters of a function's name, for OpenAI-compatible servers
+LONGEST_NAME = 64
+Ranges = Mapping[str, tuple[float, float]]
 
 
 class Values:
-    """tools: names that are kept where a tool is named."""
+    """tools: names that are kept where a tool is named. Numbers become others of as many digits, but for settings."""
 
     def __init__(self, words: Words, tools: Collection[str]) -> None:
         self._words, self._tools = words, tools
 
-    def of(self, value: Any, key: str = "", depth: int = 0) -> Any:
-        """key: the one that it stands under."""
+    def setting(self, value: Any, name: str) -> Any:
+        """What a request has under a name at its top."""
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return self._leaf(value, name, settings.REQUEST)
+        return self.of(value, name, settings.below(name, settings.NONE, top=True))
+
+    def of(self, value: Any, key: str = "", ranges: Ranges = settings.NONE, depth: int = 0) -> Any:
+        """key: the one that it stands under. ranges: of numbers that stay."""
         if depth > DEEPEST:
             return None
         if isinstance(value, dict):
-            named = self._named(value)
+            named = self._named(value, key)
             made: dict[str, Any] = {}
             for name, each in value.items():
-                new = name if named and name == "name" else self.key(name)
-                made[new] = each if named and name == "name" else self.of(each, name, depth + 1)
+                if named and name == "name":
+                    made[name] = self.tool(each)
+                    continue
+                inside = settings.below(name, ranges, top=False)
+                # a property that is no schema: a value under somebody's own name
+                inside = settings.NONE if key == "properties" and not isinstance(each, dict) else inside
+                made[self.key(name)] = self.of(each, name, inside, depth + 1)
             return made
         if isinstance(value, list):
-            return [self.of(each, key, depth + 1) for each in value]
-        return self._leaf(value, key)
+            return [self.of(each, key, ranges, depth + 1) for each in value]
+        return self._leaf(value, key, ranges)
 
-    def _named(self, value: dict[str, Any]) -> bool:
+    def _named(self, value: dict[str, Any], key: str) -> bool:
         """An object that names a tool: a function's, or a choice of one."""
-        return isinstance(value.get("name"), str) and value["name"] in self._tools
+        return isinstance(value.get("name"), str) and (key == "function" or value["name"] in self._tools)
 
     def tool(self, name: str) -> str:
-        """The name itself where it is a tool's."""
-        return name if name in self._tools else self._joined(name)
+        """The name itself where it is told; else one that a server takes, too. "" stays."""
+        if name in self._tools or not name:
+            return name
+        made = self._joined(name)
+        return made if len(made) <= LONGEST_NAME else f"{made[:48]}_{self._words.name('tool', name)}"
 
     def key(self, name: str) -> str:
         return name if name in KEYS else self._joined(name)
@@ -78,7 +89,7 @@ class Values:
         words = self._words.text(name).split()
         return "_".join(words[: (len(words) + 1) // 2]) or "key"
 
-    def _leaf(self, value: Any, key: str) -> Any:
+    def _leaf(self, value: Any, key: str, ranges: Ranges) -> Any:
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
@@ -86,7 +97,7 @@ class Values:
                 return value
             # names of parameters, in `required`: as the keys that they are
             return self.key(value) if key == "required" else self._words.text(value)
-        if key in PLAIN_NUMBERS:
+        if settings.stays(key, value, ranges):
             return value
         return number(self._words, value)
 
