@@ -77,7 +77,11 @@ def shown(name: str, seed: int, size: str, tasks_dir: Path | None) -> int:
         for number, step in enumerate(task.steps, 1):
             print(f"{number:>4}  {_short(step)}")
     else:
-        print("\nNo recorded path: it can be played live, not in a replay.")
+        files = catalog.solution(name, task, folder)
+        proof = (
+            f"Its solution has {counted(len(files), 'file')}: {', '.join(files)}." if files else "It has no `solution`."
+        )
+        print(f"\nNo recorded path: it can be played live, not in a replay. {proof}")
     _show_check(task, len(catalog.broken(name, task, folder)))
     return 0
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.cli.run import Options, with_options
+from simulator.cli.run import Options, Virtual, with_options
 from simulator.core.scenario import Scenario
 from simulator.errors import UsageError
 
@@ -32,6 +32,11 @@ def test_rates_without_an_oracle_are_refused(
     with pytest.raises(UsageError) as told:
         with_options(Scenario.model_validate(scenario), Options(Path("s.yaml"), oracle=rates, **more))
     assert "--oracle" in str(told.value) and part in str(told.value)
+
+
+def test_virtual_time_on_a_live_scenario_is_refused_with_what_to_leave_out() -> None:
+    with pytest.raises(UsageError, match=r"give --set mode=replay, or leave --virtual out$"):
+        with_options(Scenario.model_validate(LIVE), Options(Path("s.yaml"), virtual=Virtual(None, 1)))
 
 
 def test_rates_of_a_live_scenario_are_taken() -> None:

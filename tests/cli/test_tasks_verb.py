@@ -118,7 +118,7 @@ def test_a_task_of_ones_own_shows_what_decides(mine: Path, capsys: pytest.Captur
     said = capsys.readouterr().out
     assert "      python -m unittest discover -s tests -t .\n" in said
     assert "with 1 hidden file: tests/test_hidden_dates.py" in said and "1 commit\n" in said
-    assert "No recorded path" in said
+    assert "No recorded path" in said and "Its solution has 1 file: dates.py." in said
 
 
 def test_a_template_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
