@@ -9,6 +9,7 @@ from rich.table import Table
 
 from simulator import tokenizer
 from simulator.cli.arrivals import with_traces
+from simulator.cli.oracle_told import fillers
 from simulator.cli.planning import plan
 from simulator.cli.screen import PlanningScreen
 from simulator.cli.solutions import write_solutions
@@ -40,6 +41,8 @@ def main(
     if solutions is not None:
         number = write_solutions(solutions, folder, folder.sessions, cwd)
         print(f"{solutions}: {number} recorded solutions, those of sub-agents included")
+        if unknown := sum(not row.turns for row in folder.sessions):
+            print(fillers(unknown, len(folder.sessions)))
     found = shape(folder.load(row.session) for row in folder.sessions)
     table = Table("", "p10", "p50", "p90", "mean", title=f"{scenario.name}, seed {scenario.seed}", title_justify="left")
     for name, spread in (

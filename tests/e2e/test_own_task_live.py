@@ -38,6 +38,10 @@ def scenario(sim: Sim) -> Path:
     return sim.scenario(SCENARIO)
 
 
+def filler_of(unknown: int, of: int) -> str:
+    return f"the oracle knows no solution for {unknown} of {of} sessions: they get filler replies"
+
+
 def test_each_session_is_solved_whose_solution_is_known(sim: Sim, scenario: Path, tmp_path: Path) -> None:
     more = ["--allow-unsandboxed"] if why_not() else []
     out = tmp_path / "out"
@@ -46,10 +50,12 @@ def test_each_session_is_solved_whose_solution_is_known(sim: Sim, scenario: Path
     sessions = lines(out / "sessions.jsonl")
     unknown = sum(each["task_template"] == "bare" for each in sessions)
     assert 0 < unknown < len(sessions), "both are drawn"
+    code, planned = sim.run("plan", scenario, "--solutions", tmp_path / "solutions.jsonl")
+    assert code == 0 and filler_of(unknown, len(sessions)) in planned, planned
     for each in sessions:
         assert each["verified"] is (each["task_template"] == "dates"), each
         assert each["turns"] == each["end_turn"] and each["recorded_share"] is None
-    filler = f"the oracle knows no solution for {unknown} of {len(sessions)} sessions: they get filler replies"
+    filler = filler_of(unknown, len(sessions))
     assert said.index(filler) < said.index("SOLUTIONS FROM AN ORACLE")
     report = (out / "report.md").read_text()
     assert filler in report and "agrees: each session ended as its log says" in report
