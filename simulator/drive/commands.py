@@ -19,6 +19,7 @@ from typing import IO, Protocol
 from simulator.core.action import Ran
 from simulator.drive.gitenv import git_environment
 from simulator.drive.processes import Drained, drain, kill_group, kill_marked
+from simulator.drive.removal import remove_tree
 from simulator.errors import UsageError
 
 OUTPUT_LIMIT = 1_000_000
@@ -76,7 +77,7 @@ class Scratch:
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or Path(os.path.realpath(tempfile.mkdtemp(prefix="sim-tools-")))
-        self.close = weakref.finalize(self, shutil.rmtree, str(self.path), True)
+        self.close = weakref.finalize(self, remove_tree, str(self.path))
         self.python_bin = self._python_bin()
 
     def _python_bin(self) -> Path:

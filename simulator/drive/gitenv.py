@@ -29,6 +29,11 @@ def git_environment(root: Path) -> dict[str, str]:
     }
 
 
+def steers(part: str) -> bool:
+    """Whether a part of a path is .git, or would be on a file system that ignores case or keeps short names."""
+    return part.lower().rstrip(". ") in (".git", "git~1")
+
+
 def refuse_steering() -> None:
     """UsageError when the process was started with variables that point git somewhere else (as in a git hook)."""
     found = [name for name in STEERING if os.environ.get(name)]

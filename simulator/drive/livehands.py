@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
+from simulator.cline.profiles import profile as profile_of
 from simulator.core.action import Action, Command, Declined, Delegate, Outcome, Ran, Refused, Reports, outcome_text
 from simulator.core.plan import SessionPlan
 from simulator.core.record import ToolRun
 from simulator.drive.stage import Stage
-from simulator.drive.tools import edits, tool_name
+from simulator.drive.timelimit import time_limit_s
+from simulator.drive.tools import Done, edits, tool_name
 from simulator.drive.toolturn import Tally
 from simulator.drive.wall import Wall
 
 #: seconds that a command has in any case
 LEAST_S = 1.0
+#: for a command that was ended at its own limit to be put away
+GRACE_S = 3.0
 #: sends sub-agents out: a call's prompts -> their reports
 Send = Callable[[Delegate], Awaitable[Reports]]
 
@@ -55,18 +61,29 @@ class LiveHands:
             self._wall.book("subagent")
 
     def _in_time(self, action: Action) -> Action:
-        """A model may ask for more time than there is."""
+        """A command may have more time than there is."""
         left_s = max(LEAST_S, self._ends_s - self._s.now())
-        if isinstance(action, Command) and action.timeout_s is not None and action.timeout_s > left_s:
+        classic = profile_of(self._plan.profile).client == "classic"
+        if isinstance(action, Command) and time_limit_s(action, patterns=classic) > left_s:
             return replace(action, timeout_s=left_s)
         return action
+
+    async def _done(self, action: Action) -> Done:
+        """What came of it; a refusal when it is still at work after the session's time."""
+        began = time.monotonic()
+        left_s = max(LEAST_S, self._ends_s - self._s.now())
+        try:
+            async with asyncio.timeout(left_s + GRACE_S):
+                return await self._s.tools.do(self._plan.session, self._in_time(action))
+        except TimeoutError:
+            return Done(Refused("The session's time was up before this was done."), began, time.monotonic())
 
     async def _do(self, turn: int, number: int, action: Action) -> Outcome:
         stage, wall = self._s, self._wall
         stage.meter.tools_running += 1
         t_ready = stage.now()
         try:
-            done = await stage.tools.do(self._plan.session, self._in_time(action))
+            done = await self._done(action)
         finally:
             stage.meter.tools_running -= 1
         start, end = stage.at(done.t_start), stage.at(done.t_end)

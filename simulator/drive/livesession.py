@@ -97,19 +97,27 @@ class LiveRunner(Seat):
         self._wall.book("client")
         own = self._dialogue(client, self._wall, self._tally, 0)
         own.talk.begun = self.first_reply
+        fault = ""
+        try:
+            await self._converse(own)
+        except Exception as error:  # a fault of ours; the check says what had been done by then
+            fault = f"{type(error).__name__}: {error}"[:300]
+            own.ending = Ending("no_tool")
+        self._ending = ending = own.ending
+        if ending is None:
+            return
+        self._outcome = "failed" if fault or ending.end == "engine" else "completed"
+        self._error = fault or own.talk.error or ("" if ending.end == "done" else f"ended by its client: {ending.end}")
+        self._complaints = await self._s.tools.check(self._plan.session, self._plan.check)
+        self._wall.book("client")
+
+    async def _converse(self, own: Dialogue) -> None:
         while own.ending is None and not self._s.stopping.is_set():
             spoken = await own.turn(await self._due(own.talk.turn), self._now_unix_s)
             self._turn = self._s.meter.slot(self._slot).turn = own.talk.turn
             if spoken is None:
-                break
+                return
             self._divergence.add(spoken.actions)
-        self._ending = own.ending
-        if own.ending is None:
-            return
-        self._outcome = "failed" if own.ending.end == "engine" else "completed"
-        self._error = own.talk.error or ("" if own.ending.end == "done" else f"ended by its client: {own.ending.end}")
-        self._complaints = await self._s.tools.check(self._plan.session, self._plan.check)
-        self._wall.book("client")
 
     def _turns_told(self) -> int:
         return self._turn  # nothing was planned, and the limit is not this session's

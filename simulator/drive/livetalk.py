@@ -101,7 +101,8 @@ class LiveTalk:
     def _given_up(self, reply: Reply, move: Move) -> None:
         record = reply.record
         if record.error:
-            self.end = "overflow" if record.error == "context_overflow" else "engine"
+            ends: dict[str, End] = {"context_overflow": "overflow", "empty": "silent"}
+            self.end = ends.get(record.error, "engine")
         else:
             self.end = "silent" if record.defect == "reasoning_only" else "cut_off"
             self.garbled = looks_like_a_call(reply.reading.reasoning)

@@ -20,7 +20,7 @@ from simulator.core.action import Ran
 from simulator.drive.commands import OUTPUT_LIMIT, Home, Scratch, command_input, environment, home_of, outcome
 from simulator.drive.gitenv import CONFIG
 from simulator.drive.processes import drain, kill_group, kill_marked
-from simulator.drive.usage import Growth, folder_bytes, memory_used, share, tasks, unprivilege
+from simulator.drive.usage import Growth, folder_bytes, members, memory_used, share, tasks, unprivilege
 from simulator.errors import UsageError
 
 PROGRAM = "bwrap"
@@ -185,19 +185,17 @@ class Watch:
 
     def _look(self, pid: int) -> str:
         most, now_s = self._limits, time.monotonic()
-        used = _used(self._folders)
-        grown = self._disk.past(used, most.disk_bytes)
-        suspect = self._tasks.past(tasks(), most.processes) or self._memory.past(memory_used(), most.memory_bytes)
-        if not (grown or suspect) or now_s < self._again_s:
-            return ""
-        found = share(pid)
-        stored = folder_bytes(self._folders) - self._before + found.removed_bytes if grown else 0
-        self._again_s = time.monotonic() + 5 * (time.monotonic() - now_s)  # counting is a sixth of the time at most
-        if found.tasks > most.processes:
+        if self._tasks.past(tasks(), most.processes) and members(pid) > most.processes:
             return f"it started more than {most.processes} processes"
-        if found.memory_bytes > most.memory_bytes:
+        stored = self._disk.past(_used(self._folders), most.disk_bytes)
+        if now_s < self._again_s or not (stored or self._memory.past(memory_used(), most.memory_bytes)):
+            return ""
+        held = share(pid)
+        wrote = folder_bytes(self._folders) - self._before + held.removed_bytes if stored else 0
+        self._again_s = time.monotonic() + 5 * (time.monotonic() - now_s)  # counting is a sixth of the time at most
+        if held.memory_bytes > most.memory_bytes:
             return f"its processes used more than {most.memory_bytes / 1e6:.0f} MB of memory"
-        if stored > most.disk_bytes:
+        if wrote > most.disk_bytes:
             return f"it wrote more than {most.disk_bytes / 1e6:.0f} MB"
         return ""
 

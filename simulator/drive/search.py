@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from simulator.core.action import Hit, Matches
+from simulator.drive.dialect import BadPattern
 from simulator.drive.encodings import UTF16_MARKS, shown
 from simulator.drive.globs import parse
 from simulator.drive.ignore import walk
@@ -19,6 +20,7 @@ MAX_HITS = 1_000
 #: larger files are passed over: nobody has source code like that, and many searches at once must not fill the memory
 MAX_FILE_BYTES = 20_000_000
 LIMIT_S = 30.0
+MAX_GLOBS = 500
 #: longer lines (minified code, data) are cut, or one hit could fill a context window
 MAX_LINE_CHARS = 500
 
@@ -94,9 +96,16 @@ def _glob(file_pattern: str | None) -> Callable[[str], bool]:
 
 
 def expand_braces(pattern: str) -> list[str]:
-    """ "*.{ts,tsx}" -> ["*.ts", "*.tsx"]; innermost first, an unpaired brace stays."""
-    found = re.search(r"\{([^{}]*)\}", pattern)
-    if found is None:
-        return [pattern]
-    head, tail = pattern[: found.start()], pattern[found.end() :]
-    return [whole for part in found[1].split(",") for whole in expand_braces(head + part + tail)]
+    """ "*.{ts,tsx}" -> ["*.ts", "*.tsx"]; innermost first, an unpaired brace stays. BadPattern: more than MAX_GLOBS."""
+    done: list[str] = []
+    left = [pattern]
+    while left:
+        one = left.pop()
+        found = re.search(r"\{([^{}]*)\}", one)
+        if found is None:
+            done.append(one)
+        else:
+            left += [one[: found.start()] + part + one[found.end() :] for part in reversed(found[1].split(","))]
+        if len(left) + len(done) > MAX_GLOBS:
+            raise BadPattern(f"the file pattern stands for more than {MAX_GLOBS} patterns")
+    return done

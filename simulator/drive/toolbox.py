@@ -41,6 +41,7 @@ from simulator.drive.dialect import BadPattern
 from simulator.drive.edits import FailedBlock, apply_blocks
 from simulator.drive.encodings import clean, decode, is_binary, shown
 from simulator.drive.extract import Unreadable, document
+from simulator.drive.gitenv import steers
 from simulator.drive.ignore import entries, rules_at
 from simulator.drive.listing import list_files
 from simulator.drive.outline import definitions, is_source
@@ -106,6 +107,8 @@ class Toolbox:
             return Refused(clean(str(refusal)))
         except OSError as error:
             return Refused(clean(f"{error.strerror or error}: {getattr(action, 'path', '')}"))
+        except Exception as error:  # whatever a model asked for, it gets an answer and its session goes on
+            return Refused(clean(f"This could not be done: {type(error).__name__}: {str(error)[:200]}"))
 
     # paths
 
@@ -125,7 +128,7 @@ class Toolbox:
         if not real.is_relative_to(self._real):
             raise _NotDone(f"The path is outside the workspace: {path}")
         relative = real.relative_to(self._real)
-        if ".git" in relative.parts:
+        if any(map(steers, relative.parts)):
             raise _NotDone(f"The path is inside .git, which tools leave alone: {path}")
         return "" if relative == Path(".") else relative.as_posix()
 

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import os
 import pickle
-import shutil
 import socket
 import subprocess
 import sys
@@ -19,6 +18,7 @@ import simulator
 from simulator.core.action import Action
 from simulator.core.task import Check
 from simulator.drive.processes import kill_marked
+from simulator.drive.removal import remove_tree
 from simulator.drive.tools import Done, Replayed
 from simulator.drive.toolserver import LENGTH, Failure, PastTurn, frame, mark_of
 from simulator.drive.workspace import Repository
@@ -142,7 +142,7 @@ class ToolHost:
         kill_marked(mark_of(self._scratch))
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        remove_tree(self._scratch)
 
     async def _call(self, operation: str, *arguments: Any) -> Any:
         if self._gone:

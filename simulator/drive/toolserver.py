@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import shutil
 import signal
 import socket
 import sys
@@ -23,12 +22,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simulator.core.action import Action, Ran, outcome_text
+from simulator.core.action import Action, Ran, Search, outcome_text
 from simulator.core.normalise import comparable, first_difference
 from simulator.core.task import Check
 from simulator.drive.checking import run_check
 from simulator.drive.commands import Scratch, ShellRunner
 from simulator.drive.processes import kill_marked
+from simulator.drive.removal import remove_tree
 from simulator.drive.sandbox import SandboxRunner
 from simulator.drive.toolbox import Toolbox, apply_earlier
 from simulator.drive.tools import Done, Replayed
@@ -122,7 +122,8 @@ class Server:
 
     def do(self, session: str, action: Action) -> Done:
         bench = self._bench(session)
-        with bench.lock:
+        # a search changes nothing and may go on for half a minute after its session has given it up
+        with contextlib.nullcontext() if isinstance(action, Search) else bench.lock:
             began = time.monotonic()
             outcome = bench.toolbox.do(action)
             return Done(outcome, began, time.monotonic())
@@ -137,21 +138,32 @@ class Server:
     def commit(self, session: str, message: str, when_s: int) -> str | None:
         bench = self._bench(session)
         with bench.lock:
-            return self._workspace(session).commit(message, when_s)
+            workspace = self._workspace(session)
+            try:
+                return workspace.commit(message, when_s)
+            except (OSError, ValueError, RecursionError):
+                if workspace.apart is None:
+                    raise
+                return None  # what a model made of its workspace is the check's to judge
 
     def check(self, session: str, check: Check) -> list[str]:
         bench = self._bench(session)
         with bench.lock:
-            return run_check(bench.toolbox.root, check, bench.toolbox.runner)
+            try:
+                return run_check(bench.toolbox.root, check, bench.toolbox.runner)
+            except (OSError, ValueError, RecursionError) as error:
+                return [f"the check could not be run here: {type(error).__name__}: {error}"]
 
     def finish(self, session: str, keep: bool) -> tuple[str, str]:
         bench = self._bench(session)
         with bench.lock:
             workspace = self._workspace(session)
-            compared = workspace.compare()
-            if not keep:
-                workspace.remove()
-        del self._benches[session]
+            try:
+                compared = workspace.compare()
+            finally:
+                if not keep:
+                    workspace.remove()
+                del self._benches[session]
         return compared
 
     def _bench(self, session: str) -> Bench:
@@ -208,7 +220,7 @@ def main() -> None:
         with contextlib.suppress(OSError):
             link.shutdown(socket.SHUT_RDWR)  # what is killed now must not look like a result
         kill_marked(mark_of(folder))
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(folder)
         os._exit(0)  # pool threads may sit in commands that were just killed
 
     signal.signal(signal.SIGTERM, leave)

@@ -39,37 +39,40 @@ def memory_used() -> int:
         return 0
 
 
+def members(pid: int) -> int:
+    """Processes and threads in the process-id namespaces of the children of `pid`, bubblewrap's outer process."""
+    total = 0
+    for name in _processes(pid):
+        try:
+            total += len(os.listdir(f"/proc/{name}/task"))
+        except OSError:
+            continue
+    return total
+
+
 @dataclass(slots=True)
 class Share:
-    """What one command holds. tasks: processes and threads; memory_bytes: what they map, by proportional share, and
-    files in memory that only a descriptor holds; removed_bytes: on disk, of removed files that are still open."""
+    """What one command holds. memory_bytes: what its processes map, by proportional share, and files in memory that
+    only a descriptor holds; removed_bytes: on disk, of removed files that are still open."""
 
-    tasks: int = 0
     memory_bytes: int = 0
     removed_bytes: int = 0
 
 
 def share(pid: int) -> Share:
-    """Of the process-id namespaces of the children of `pid`, which is bubblewrap's outer process."""
+    """Of the processes that `members` counts."""
     total, seen = Share(), set[tuple[int, int]]()
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return total
-    spaces = {space for child in children if (space := _namespace(child))}
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        if _namespace(name) in spaces:
-            _add(total, name, seen)
+    for name in _processes(pid):
+        try:
+            rows = Path(f"/proc/{name}/smaps_rollup").read_text().splitlines()
+            total.memory_bytes += sum(int(row.split()[1]) << 10 for row in rows if row.startswith("Pss:"))
+        except (OSError, ValueError):
+            pass  # it ended, or has no memory of its own
+        _add_open(total, name, seen)
     return total
 
 
-def _add(total: Share, pid: str, seen: set[tuple[int, int]]) -> None:
-    try:
-        total.tasks += len(os.listdir(f"/proc/{pid}/task"))
-        rows = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        total.memory_bytes += sum(int(row.split()[1]) << 10 for row in rows if row.startswith("Pss:"))
-    except (OSError, ValueError):
-        pass  # it ended, or has no memory of its own
+def _add_open(total: Share, pid: str, seen: set[tuple[int, int]]) -> None:
     try:
         opened = os.listdir(f"/proc/{pid}/fd")
     except OSError:
@@ -87,6 +90,15 @@ def _add(total: Share, pid: str, seen: set[tuple[int, int]]) -> None:
             total.memory_bytes += found.st_blocks * 512
         else:
             total.removed_bytes += found.st_blocks * 512
+
+
+def _processes(pid: int) -> list[str]:
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    spaces = {space for child in children if (space := _namespace(child))}
+    return [name for name in os.listdir("/proc") if name.isdigit() and _namespace(name) in spaces]
 
 
 def _namespace(pid: str) -> str:

@@ -26,8 +26,9 @@ from gitdb.db.loose import LooseObjectDB
 from gitdb.util import hex_to_bin
 
 from simulator.core.task import Commit
-from simulator.drive.gitenv import git_environment, refuse_steering
+from simulator.drive.gitenv import git_environment, refuse_steering, steers
 from simulator.drive.ignore import walk
+from simulator.drive.removal import remove_tree
 from simulator.errors import UsageError
 
 MAIN = "main"
@@ -157,17 +158,37 @@ class Workspace:
             command.update_environment(GIT_INDEX_FILE=str(index))
             if self.apart is not None:
                 command.update_environment(GIT_DIR=str(self.apart), GIT_WORK_TREE=str(self.path))
-            command.add("--all", "--intent-to-add")
+            cached = () if self._added(command) else self._staged(index)
             # a repository inside the workspace would be asked for its state, by a git that obeys its configuration
             options = ["--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules=all"]
-            options.append(self.start)
+            options += [*cached, self.start]
             numbers = command.diff("--numstat", *options)
             patch = command.diff(*options, strip_newline_in_stdout=False, stdout_as_string=False) if numbers else b""
         return patch.decode(errors="replace"), _stat_of(numbers)
 
+    def _added(self, command: git.Git) -> bool:
+        """False: git cannot say what is here (a name that it refuses, a pipe in the place of a file)."""
+        try:
+            command.add("--all", "--intent-to-add")
+            return not any(_special(self.path / name) for name in command.ls_files("-z").split("\0") if name)
+        except (git.GitCommandError, UnicodeError):
+            return False
+
+    def _staged(self, index: Path) -> list[str]:
+        """Brings a copy of the index in line with the files by our own rules -> the option that compares with it."""
+        shutil.copy2(self.index, index)
+        repo = git.Repo(self.git, odbt=LooseObjectDB)
+        try:
+            staged = git.IndexFile(repo, str(index))
+            _stage(repo, staged, self.path)
+            staged.write(ignore_extension_data=True)
+        finally:
+            repo.close()
+        return ["--cached"]
+
     def remove(self) -> None:
         for folder in filter(None, (self.path, self.apart)):
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
 
 
 def _git(path: Path) -> git.Git:
@@ -227,10 +248,28 @@ def _stage(repo: git.Repo, index: git.IndexFile, root: Path) -> bool:
             changed |= new.binsha != entry.binsha or new.mode != entry.mode
     known = {str(path) for path, _stage_no in entries}
     for name in walk(root, hidden=True):
-        if name not in known:
-            entries[(name, 0)] = _entry(repo, root, name, os.lstat(root / name))
-            changed = True
+        if name not in known and fit(name):
+            with contextlib.suppress(OSError):
+                entries[(name, 0)] = _entry(repo, root, name, os.lstat(root / name))
+                changed = True
     return changed
+
+
+def fit(name: str) -> bool:
+    """Whether git takes a file of this name: it is UTF-8, and no part of it is .git on any file system."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return not any(steers(part) for part in name.split("/"))
+
+
+def _special(path: Path) -> bool:
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode))
 
 
 def _racy(index: git.IndexFile, found: os.stat_result) -> bool:

@@ -207,6 +207,41 @@ def test_another_repository_in_place_of_git_gets_nothing(box, tmp_path):
     assert sorted(p.name for p in victim.path.rglob("*")) == before
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        "touch $'caf\\xe9.txt'",
+        "mkdir .GIT 'git~1'; echo x > .GIT/config; echo x > git~1/config",
+        "rm a.txt; mkfifo a.txt pipe",
+        "rm a.txt; mkdir a.txt; echo x > a.txt/b",
+    ],
+)
+def test_a_workspace_that_git_refuses_still_has_commits_and_a_diff(box, made):
+    workspace = box[1]
+    run(box, f"{made}; echo 'x = 2' > pkg/b.py; echo new > new.txt")
+    assert workspace.commit("Turn 1", 1_700_000_100)
+    patch, stat = workspace.compare()
+    assert "+new" in patch and "+x = 2" in patch and stat.endswith("-1") | ("a.txt" in patch)
+    assert isinstance(box[0].do(Write(".GIT/hooks/x", "x")), Refused)
+    assert isinstance(box[0].do(Write("pkg/GIT~1/x", "x")), Refused)
+
+
+def test_a_tool_answers_whatever_it_is_asked(box):
+    for pattern in ("{a,b}{" * 500, "{a,b}" * 500, "{" * 5_000 + "}" * 5_000):
+        found = box[0].do(Search("x", ".", pattern))
+        assert isinstance(found, Refused) or found.total >= 0
+
+
+def test_folders_deeper_than_paths_can_say_are_removed(box):
+    deep = "import os\nfor i in range(1200):\n os.mkdir('d' * 100)\n os.chdir('d' * 100)\n"
+    run(box, f"python - <<'X'\n{deep}X")
+    workspace = box[1]
+    workspace.commit("Turn 1", 1_700_000_100)
+    workspace.compare()
+    workspace.remove()
+    assert not workspace.path.exists()
+
+
 def test_a_check_runs_inside_as_well(box, tmp_path):
     toolbox, workspace, runner = box
     check = Check("import sys; sys.path.insert(0, '.'); import made; sys.exit(made.RIGHT != 1)", "{}")
