@@ -138,6 +138,11 @@ class Case:
 
     # ---- what follows from it
 
+    def counted(self, noun: str) -> str:
+        """How many units there are: `1 ledger`, `5 ledgers`."""
+        number = len(self.units)
+        return f"{number} {noun}{'s' * (number != 1)}"
+
     def rows(self, r: random.Random, low: int, high: int) -> int:
         """How many rows a unit has, more of them in a long task."""
         return round(r.randint(low, high) * LENGTH[self.w.size])

@@ -244,7 +244,7 @@ class Accounts(Case):
 
     def ask(self) -> str:
         return (
-            f"«Please reconcile|We have to reconcile» {len(self.units)} bank accounts of {self.w.firm.short} at "
+            f"«Please reconcile|We have to reconcile» {self.counted('bank account')} of {self.w.firm.short} at "
             f"{self.w.day}: "
             f"our ledgers are in `{self.n['folder']}/`, the statements in `{self.n['bank_folder']}/`, one CSV an "
             "account. «For "

@@ -243,9 +243,9 @@ class Ledgers(Case):
 
     def ask(self) -> str:
         return (
-            f"«Month end:|Closing» {self.w.day}. {len(self.units)} ledgers in `{self.n['folder']}/` hold items in "
+            f"«Month end:|Closing» {self.w.day}. {self.counted('ledger')} in `{self.n['folder']}/` with items in "
             "foreign "
-            f"currencies and «have to be revalued|need their revaluation» into {self.w.currency}: booked, revalued, "
+            f"currencies, which «have to be revalued|need their revaluation» into {self.w.currency}: booked, revalued, "
             "gains, "
             "losses, net and what was realised on paid items. «Treasury and we disagree in some ledgers|Treasury's "
             "figures "

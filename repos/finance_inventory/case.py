@@ -212,7 +212,7 @@ class Stock(Case):
 
     def ask(self) -> str:
         return (
-            f"«Stock at|Inventory at» {self.w.day}: {len(self.units)} articles in `{self.n['folder']}/`, each with its "
+            f"«Stock at|Inventory at» {self.w.day}: {self.counted('article')} in `{self.n['folder']}/`, each with its "
             "movements (CSV) and its sheet (Markdown). «I need|Please give me» pieces, cost, cost of what was issued, "
             "what "
             "was missing, write-down, value and purchases. «The stock system shows other values|Our list and the stock "

@@ -220,7 +220,7 @@ class Leases(Case):
 
     def ask(self) -> str:
         return (
-            f"«Lease accounting at|The leases of {self.w.firm.short} at» {self.w.day}: {len(self.units)} contracts in "
+            f"«Lease accounting at|The leases of {self.w.firm.short} at» {self.w.day}: {self.counted('contract')} in "
             f"`{self.n['folder']}/`, each as Markdown with its payment journal as CSV. «Per lease I need|For each one "
             "please» liability, right of use, interest and write-off of the last twelve months, the current part, the "
             "first "

@@ -213,7 +213,7 @@ class Payroll(Case):
 
     def ask(self) -> str:
         return (
-            f"«The pay run of|Payroll for» {self.w.day:%B %Y} at {self.w.firm.name}: {len(self.units)} departments, "
+            f"«The pay run of|Payroll for» {self.w.day:%B %Y} at {self.w.firm.name}: {self.counted('department')}, "
             "each "
             f"with a staff list (CSV) and a letter in `{self.n['folder']}/`, the scheme in `{self.scheme_path}`. «We "
             "leave "

@@ -209,7 +209,7 @@ class Returns(Case):
         return (
             f"«The VAT returns for the quarter to|VAT for the quarter that ended on» {self.w.day} «are due|have to go "
             "out»: "
-            f"{len(self.units)} registration{'s' * (len(self.units) > 1)} of {self.w.firm.name}, each with its "
+            f"{self.counted('registration')} of {self.w.firm.name}, each with its "
             "journal as CSV and a memo in "
             f"`{self.n['folder']}/`. «I want|Please work out» for each: tax on sales, reverse charge, share, "
             "deduction, "

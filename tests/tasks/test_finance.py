@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -273,6 +274,19 @@ def test_seeds_give_distinct_sessions(size: str) -> None:
     for k, one in enumerate(sets):
         for other in sets[k + 1 :]:
             assert len(one & other) / len(one) < 0.02
+
+
+def test_a_request_for_one_thing_is_not_in_the_plural() -> None:
+    prompts = [
+        catalog.make(name, seed, "small", CLASSIC_STYLE).prompt
+        for name in catalog.templates()
+        if name.startswith("finance_")
+        for seed in range(1, 4)
+    ]
+    assert any(re.search(r"\b1 [a-z]+ ", prompt) for prompt in prompts), "some have one unit"
+    for prompt in prompts:
+        assert not re.search(r"(?<![\d.,/-])\b1 [a-z]+s\b", prompt), prompt
+        assert not re.search(r"day counts is|round is", prompt), prompt
 
 
 def test_says_do_not_repeat_and_have_no_markup_left() -> None:
