@@ -23,5 +23,7 @@ def main(trace: Path, out: Path, secret: str) -> int:
     print(f"{out}: {anonymiser.sessions} sessions, {anonymiser.turns} turns")
     if anonymiser.unequal:
         print(f"{anonymiser.unequal} messages or tool lists cost a few tokens more or less than before")
-    print("Tool names, token counts and times are those of the trace; look through it before you give it away.")
+    print(
+        "Declared tools' names, token counts and times are those of the trace; look through it before you give it away."
+    )
     return 0

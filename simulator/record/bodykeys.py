@@ -37,8 +37,9 @@ def without(body: Any) -> tuple[Any, list[str], set[str]]:
 
 
 def _cleaned(value: Any, place: str, gone: list[str], found: set[str], depth: int) -> Any:
-    if depth > DEEPEST:
-        return None  # no request that is read anywhere is so deep outside of its texts
+    if depth > DEEPEST and isinstance(value, dict | list):
+        gone.append(place)  # no request that anybody reads is so deep outside of its texts
+        return None
     if isinstance(value, list):
         return [_cleaned(each, place, gone, found, depth + 1) for each in value]
     if not isinstance(value, dict):
