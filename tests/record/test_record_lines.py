@@ -18,7 +18,7 @@ from simulator.core.stream import read_stream
 from simulator.errors import UsageError
 from simulator.record import bodykeys, secrets
 from simulator.record.exchange import Exchange, pack
-from simulator.record.known import MOST, Known, scrubbed
+from simulator.record.known import FEW, MOST, Known, scrubbed
 from simulator.record.lines import Lines
 from simulator.record.replies import read_reply
 from simulator.record.scribe import write
@@ -252,6 +252,16 @@ def test_single_tokens_of_a_reply_that_says_a_key_are_left_out() -> None:
 
 
 SECRETS = st.text(min_size=8, max_size=30)
+
+
+@given(st.lists(SECRETS, min_size=1, max_size=4), st.text(max_size=20), st.integers(0, 9))
+def test_many_secrets_are_found_as_few_are(told: list[str], before: str, shift: int) -> None:
+    few, many = Known(), Known()
+    few.learn(told)
+    many.learn([*(f"another-{n:04d}" for n in range(2 * FEW)), *told])
+    for value in ({"a": [before + "x" * shift + secret]} for secret in told):
+        assert set(few.within(value)) <= set(many.within(value)) and few.within(value)
+    assert many.within("") == [] == many.within("another") and many.within(f"{before}another-0007")
 
 
 @given(SECRETS, st.text(max_size=20), st.text(max_size=20))
