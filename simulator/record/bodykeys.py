@@ -8,8 +8,10 @@ from typing import Any
 from simulator.record import secrets
 
 #: what agents say and what their tools look like, where such names are somebody's text
-_TEXTS = "messages tools functions prompt input response_format structured_outputs guided_json tool_choice"
+_TEXTS = "messages functions prompt input response_format structured_outputs guided_json tool_choice"
 TEXTS = frozenset(_TEXTS.split())
+#: of a tool, what says how it is called; a server's address and key may stand beside it
+IN_TOOL = frozenset(("function", "parameters", "input_schema", "inputSchema", "description"))
 #: a name without its marks that is one of these, or has one of the others in it or at its end
 _ALONE = "key auth headers extraheaders defaultheaders cookie cookies sig bearer jwt pass passwd pwd"
 _EXACT = frozenset(_ALONE.split())
@@ -47,7 +49,7 @@ def _cleaned(value: Any, place: str, gone: list[str], found: set[str], depth: in
     made: dict[str, Any] = {}
     for name, each in value.items():
         at = f"{place}.{name}" if place else name
-        if not place and name in TEXTS:
+        if (not place and name in TEXTS) or (place == "tools" and name in IN_TOOL):
             made[name] = each
         elif is_key(name) and isinstance(each, str | dict | list):
             gone.append(at)

@@ -226,6 +226,9 @@ def test_what_a_body_keeps() -> None:
     more = {"extra_headers": {"X-Title": "some client", "X-Own": CANARY}, "token": 5}
     made, gone, found = bodykeys.without(kept | more)
     assert made == kept | {"token": 5} and gone == ["extra_headers"] and found == {CANARY}
+    server = {"type": "mcp", "server_url": "http://h", "headers": {"Authorization": f"Bearer {CANARY}"}}
+    made, gone, found = bodykeys.without({"tools": [*texts["tools"], server]})
+    assert made["tools"][0] == texts["tools"][0] and gone == ["tools.headers"] and CANARY in found
     deep: dict[str, Any] = {"key": CANARY}
     for _ in range(5000):
         deep = {"a": deep}
