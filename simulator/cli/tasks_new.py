@@ -54,9 +54,14 @@ def _task(folder: Path, repo: Path | None) -> dict[str, str]:
     code, tests = _text("dates_py"), _text("test_dates_py")
     wrong, right = code.replace("{than}", ">="), code.replace("{than}", ">")
     return {
-        "task.yaml": task, "hidden/tests/test_hidden_dates.py": tests.replace("{more}", _text("more_tests_py")),
-        "repo/dates.py": wrong, "repo/tests/test_dates.py": tests.replace("{more}", ""),
+        "task.yaml": task, "hidden/tests/test_hidden_dates.py": _text("hidden_dates_py"),
+        "repo/dates.py": wrong, "repo/tests/test_dates.py": tests,
         "repo/tests/__init__.py": "", "solution/dates.py": right,
         "broken/a constant/dates.py": wrong.replace("    day += days\n", "    day += days + 1\n"),
-        "broken/edited tests/tests/test_hidden_dates.py": tests.replace("{more}", ""),
+        "broken/edited tests/tests/test_hidden_dates.py": "raise SystemExit(0)\n",
+        "broken/a clean exit/dates.py": "import os\n\nos._exit(0)\n",
+        "broken/tests of its own/unittest.py": "def main():\n    raise SystemExit(0)\n",
+        "broken/tests of its own/tests/__init__.py": "raise SystemExit(0)\n",
+        "broken/patched tests/dates.py": "import unittest\n\nunittest.TestCase.run = lambda self, result=None: result\n"
+        "add_days = length = lambda *given: None\n",
     }  # fmt: skip

@@ -107,7 +107,12 @@ class Toolbox:
             return Refused(clean(str(refusal)))
         except OSError as error:
             return Refused(clean(f"{error.strerror or error}: {getattr(action, 'path', '')}"))
-        except Exception as error:  # whatever a model asked for, it gets an answer and its session goes on
+        except (
+            ValueError,
+            OverflowError,
+            RecursionError,
+            MemoryError,
+        ) as error:  # whatever a model asked for, it gets an answer and its session goes on
             return Refused(clean(f"This could not be done: {type(error).__name__}: {str(error)[:200]}"))
 
     # paths
