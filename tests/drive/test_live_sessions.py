@@ -90,8 +90,9 @@ async def test_an_endless_reply_is_ended_by_the_session_s_time(tmp_path: Path) -
     adds_up(done)
 
 
-async def test_a_command_has_no_more_time_than_its_session(tmp_path: Path) -> None:
-    patient = said("classic-xml", Command("sleep 40; echo done", timeout_s=9_999.0))
+@pytest.mark.parametrize("timeout_s", [9_999.0, None])
+async def test_a_command_has_no_more_time_than_its_session(timeout_s: float | None, tmp_path: Path) -> None:
+    patient = said("classic-xml", Command("sleep 40; echo done", timeout_s=timeout_s))
     done = await play(plan("classic-xml", limits=Limits(9, 1.5, 100_000)), lambda body, n: patient, tmp_path)
     assert done.session.failure_class == "time_out"
     assert done.session.tool_run_s < 20 and done.lines.tools[0].exit_code is None, "it was stopped"
