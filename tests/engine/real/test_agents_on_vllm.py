@@ -73,7 +73,8 @@ def test_every_request_is_answered_to_the_token(finished: tuple[Path, str]) -> N
     for r in records:
         assert (r["output_tok"], r["output_source"]) == (r["planned_output_tok"], "continuous"), r
     tools = [orjson.loads(line) for line in (folder / "tools.jsonl").read_bytes().splitlines()]
-    assert len(tools) == 18 and all(tool["matched"] for tool in tools)
+    turns = {(tool["session"], tool["turn"]) for tool in tools}  # some of them call two tools
+    assert len(turns) == 18 and all(tool["matched"] for tool in tools)
 
 
 def test_the_run_says_what_the_engine_is(finished: tuple[Path, str], tiny: Path) -> None:
