@@ -27,6 +27,7 @@ start: beginning
 ramp_s: 0
 profiles: {compact: 1}
 tasks: {finance: 1}
+templates: [finance_yearend]
 sizes: {medium: 1}
 context_window_tok: 16000
 tools: real
