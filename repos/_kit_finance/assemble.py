@@ -12,6 +12,7 @@ from simulator.core.task import SIZES, Check, Style, Task
 
 from . import house, world
 from .case import Case
+from .checks import program
 from .journal import spin
 from .path import Path
 
@@ -68,7 +69,7 @@ def _check(case: Case, path: Path) -> Check:
         "headlines": [[u.name, case.shown(head, case.right(u)[head])] for u in case.units],
         "untouched": {p: hashlib.sha256(text.encode()).hexdigest() for p, text in case.files().items()},
     }
-    return Check(f"{case.identity()}\n\n{_CHECK}", json.dumps(truth))
+    return Check(program(f"{case.identity()}\n\n{_CHECK}"), json.dumps(truth))
 
 
 def _outputs(case: Case) -> dict[str, str]:

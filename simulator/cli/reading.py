@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from simulator.cli.report import damaged
 from simulator.core.run import RunData
 from simulator.core.summary import summarise
 from simulator.core.why.measured import Measured, measured
 from simulator.core.window import traffic
-from simulator.errors import UsageError
 from simulator.store.folder import RunFolder
 from simulator.store.writer import RECORDS
 
@@ -35,14 +35,9 @@ class Opened:
 def opened(path: Path) -> Opened:
     """Folds the records again. UsageError when this is no run folder or its files hold what no run writes."""
     run = RunFolder.open(path)
-    try:
+    with damaged(path):
         data = run.data()
         summary = summarise(data)
-    except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
-        raise UsageError(
-            f"{path} cannot be folded: its files hold values that no run writes ({type(error).__name__}: "
-            f"{error!s:.80}); restore them or run the scenario again"
-        ) from None
     if lost := data.damage.get(RECORDS):
         lines = "a line" if lost == 1 else f"{lost:,} lines"
         print(

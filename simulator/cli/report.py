@@ -129,14 +129,15 @@ def folded(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 def _write_page(run: Run, summary: Mapping[str, Any]) -> int:
     from simulator.view.page.run_page import run_page  # Vega's library takes a second to load
 
-    with _damaged(run.path):
+    with damaged(run.path):
         content = run_page(run.data(), summary, run.manifest).encode()
     run.write_page(content)
     return len(content)
 
 
 @contextmanager
-def _damaged(folder: Path) -> Iterator[None]:
+def damaged(folder: Path) -> Iterator[None]:
+    """UsageError for what folding files that no run writes raises."""
     try:
         yield
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
@@ -148,7 +149,7 @@ def _damaged(folder: Path) -> Iterator[None]:
 
 def fold(run: Run, folder: Path) -> dict[str, Any]:
     """The summary of a run's records. UsageError when they hold what no run writes."""
-    with _damaged(folder):
+    with damaged(folder):
         data = run.data()
         summary = summarise(data)
         if (agent := summary["agent"]) is not None and agent.get("live") is not None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from simulator.core.task import SIZES, Check, Style, Task
 
+from ..._kit_finance.checks import program
 from ..._kit_finance.journal import Journal, spin
 from . import assets_path, consolidation_path, frame, house, loans_path, receivables_path, returns_path
 from .assets import Assets
@@ -54,7 +55,7 @@ def assemble(template: str, seed: int, size: str, style: Style) -> Task:
     frame.closing(f, j)
     results = {name: rows for c in chapters for name, rows in c.truth().items()}
     truth = {"results": results, "report": f.report, "headlines": [row for c in chapters for row in c.headlines()]}
-    check = Check((FILES / "check.py").read_text(encoding="utf-8"), json.dumps(truth))
+    check = Check(program((FILES / "check.py").read_text(encoding="utf-8")), json.dumps(truth))
     prompt = spin(w.part("prompt"), f.prompt())
     history = house.history(w, chapters, files)
     return Task(template, KIND, size, seed, folder_name(w), prompt, history, tuple(j.steps), check)

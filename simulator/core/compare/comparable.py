@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from simulator.core.certify import FAILED_SHARE, LIMITED
 from simulator.core.compare.delivered import TOLERANCE, Delivered, Match, match
+from simulator.core.compare.rows import FAILED, value_of
 from simulator.core.compare.solving import Tasks
 from simulator.core.compare.within import Within
 from simulator.core.run import KINDS
@@ -206,7 +207,7 @@ def _of_traffic(kind: str, pairs: Sequence[Couple]) -> Iterator[Reason]:
         if isinstance(requests, Mapping) and not requests.get("ok"):
             yield Reason("unfinished", f"no {NAMED[kind]} request of {run.name} was finished", kind)
     for a, b in pairs:
-        shares = [_failed(run.part(kind)) for run in (a, b)]
+        shares = [value_of(run.part(kind), FAILED) or 0.0 for run in (a, b)]
         if abs(shares[0] - shares[1]) > FAILED_SHARE:
             told = " and ".join(f"{100 * share:.1f} % of {run.name}" for share, run in zip(shares, (a, b), strict=True))
             yield Reason(
@@ -224,12 +225,6 @@ def _of_traffic(kind: str, pairs: Sequence[Couple]) -> Iterator[Reason]:
                 f"{a.name} over {found.requests:,} matched {NAMED[kind]} requests (limit {100 * TOLERANCE:.0f} %)",
                 kind,
             )
-
-
-def _failed(part: Mapping[str, Any] | None) -> float:
-    requests = (part or {}).get("requests")
-    told = requests if isinstance(requests, Mapping) else {}
-    return float(told.get("failed") or 0) / float(told.get("sent") or 1)
 
 
 def matched(kind: str, a: OneRun, b: OneRun) -> Match | None:
