@@ -33,6 +33,8 @@ ETC = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime",
 GIT_STEERS = ("config", "hooks", "info")
 #: more than the tool process has, so that whoever watches a flood of processes still gets to run
 NICE = 10
+#: how often a command's share is counted exactly though the machine's figures show nothing
+COUNT_EVERY_S = 1.0
 INSTALL = "install bubblewrap (Debian, Ubuntu: apt install bubblewrap)"
 
 
@@ -161,15 +163,16 @@ class SandboxRunner:
 class Watch:
     """What no limit of the kernel's covers for every user: processes (root's are not counted), memory and disk.
 
-    All are looked for where it costs one call, over the whole machine, and counted exactly only when that is past the
-    limit. tripped: why the command was ended, "" while it was not.
+    All are looked for where it costs one call, over the whole machine, and counted exactly when that is past the limit;
+    and now and then without it, since what others give back meanwhile hides as much of the command's. tripped: why the
+    command was ended, "" while it was not.
     """
 
     def __init__(self, limits: Limits, folders: Sequence[Path]) -> None:
         self._limits, self._folders = limits, folders
         self._tasks, self._disk, self._memory = Growth(tasks()), Growth(_used(folders)), Growth(memory_used())
         self._before = folder_bytes(folders) if limits.disk_bytes else 0
-        self._again_s = 0.0
+        self._again_s, self._anyway_s = 0.0, time.monotonic() + COUNT_EVERY_S
         self.tripped = ""
 
     def over(self, process: subprocess.Popen[bytes]) -> Callable[[], bool]:
@@ -185,14 +188,20 @@ class Watch:
 
     def _look(self, pid: int) -> str:
         most, now_s = self._limits, time.monotonic()
-        if self._tasks.past(tasks(), most.processes) and members(pid) > most.processes:
+        anyway = now_s >= self._anyway_s
+        many = self._tasks.past(tasks(), most.processes) or anyway
+        if many and members(pid) > most.processes:
             return f"it started more than {most.processes} processes"
-        stored = self._disk.past(_used(self._folders), most.disk_bytes)
-        if now_s < self._again_s or not (stored or self._memory.past(memory_used(), most.memory_bytes)):
+        stored = self._disk.past(_used(self._folders), most.disk_bytes) or anyway
+        held_much = self._memory.past(memory_used(), most.memory_bytes) or anyway
+        if now_s < self._again_s or not (stored or held_much):
             return ""
         held = share(pid)
         wrote = folder_bytes(self._folders) - self._before + held.removed_bytes if stored else 0
-        self._again_s = time.monotonic() + 5 * (time.monotonic() - now_s)  # counting is a sixth of the time at most
+        took_s = time.monotonic() - now_s
+        self._again_s = now_s + 6 * took_s  # counting is a sixth of the time at most, and seldom that
+        if anyway:
+            self._anyway_s = now_s + max(COUNT_EVERY_S, 40 * took_s)
         if held.memory_bytes > most.memory_bytes:
             return f"its processes used more than {most.memory_bytes / 1e6:.0f} MB of memory"
         if wrote > most.disk_bytes:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class Growth:
-    """A figure that others move as well. base: the lowest seen, so that what others give back hides nothing."""
+    """A figure that others move as well. base: the lowest seen, so that what others give back hides nothing of what
+    comes after it (what came before it is hidden)."""
 
     base: int
 

@@ -171,6 +171,29 @@ def test_memory_of_all_processes_together_ends(box):
     assert ran.exit_code is None and "of memory" in ran.output
 
 
+def test_memory_that_others_give_back_hides_nothing(box):
+    ballast = bytearray(400 << 20)
+    ballast[::4096] = b"\1" * len(ballast[::4096])
+    held = "x = bytearray(40 << 20); x[::4096] = bytes([1]) * len(x[::4096])"
+    grow = f"{held}\nimport os, sys, time\nopen(sys.argv[1], 'w')\nwhile not os.path.exists('go'): time.sleep(.05)\n"
+    more = f"{held.replace('x', 'y')}\ntime.sleep(20)"
+    workspace = box[1].path
+
+    def give_back():
+        nonlocal ballast
+        while not all((workspace / f"at{n}").exists() for n in (1, 2, 3)):
+            time.sleep(0.02)
+        ballast = None
+        time.sleep(0.2)
+        (workspace / "go").touch()
+
+    other = threading.Thread(target=give_back)
+    other.start()
+    ran = run(box, f'export P="{grow}{more}"; for n in 1 2 3; do python -c "$P" at$n & done; wait')
+    other.join()
+    assert ran.exit_code is None and "of memory" in ran.output
+
+
 def test_memory_and_output_end(box):
     assert "MemoryError" in run(box, "python -c 'bytearray(3 << 30)'").output
     ran = run(box, "yes | head -c 1100000000")
