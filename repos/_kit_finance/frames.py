@@ -6,25 +6,22 @@ from __future__ import annotations
 SAYS: dict[str, tuple[str, ...]] = {
     "look": (
         "«I start with the lie of the land|First an overview»: {count} {nouns} are asked for and some figures are "
-        "stated "
-        "from outside. A full listing shows what lies under {data}/, which helpers exist, and what belongs to other "
-        "work.",
+        "stated from outside. A full listing shows what lies under {data}/, which helpers exist, and what belongs to "
+        "other work.",
         "Before anything else I list the repository. «The request names|I was pointed to» {rules} and {controls}; I "
-        "want "
-        "to see where the {nouns} lie and which folders «have nothing to do with it|are older papers».",
+        "want to see where the {nouns} lie and which folders «have nothing to do with it|are older papers».",
     ),
     "readme": (
         "Several folders hold papers of other work, «minutes, travel, price lists|lists and minutes». The README "
-        "should "
-        "say what counts here and how scripts are run.",
+        "should say what counts here and how scripts are run.",
         "«Plenty of files that do not matter|Most of this is not for us». README.md next, for the layout and the way "
         "scripts are started.",
     ),
     "rules": (
         "Scripts run as modules, results go to out/. Now {rules}, every section: «rounding, day counts and exceptions "
         "decide about cents|what is rounded when is what I will be measured by».",
-        "The layout is clear. «The rules in full|I read the rules to their end» before any data: {rules} decides which "
-        "figure is right when two look plausible.",
+        "The layout is clear. «The rules in full|I read the rules to their end» before any data: {rules} decides "
+        "which figure is right when two look plausible.",
     ),
     "outline": (
         "Money is rounded {mode}. «Which helpers are there|What do the helpers offer»? An outline of {pkg}/ gives the "
@@ -45,15 +42,14 @@ SAYS: dict[str, tuple[str, ...]] = {
         "delivery».",
     ),
     "shared": (
-        "`{path}` «is shared by all {nouns}|serves every {noun}», so I read it before the first of them: column names, "
-        "dates, and whether anything in it is ambiguous.",
-        "«One table concerns all of them|There is common data as well»: `{path}`. Names of columns and the notation of "
-        "numbers matter for the script.",
+        "`{path}` «is shared by all {nouns}|serves every {noun}», so I read it before the first of them: column "
+        "names, dates, and whether anything in it is ambiguous.",
+        "«One table concerns all of them|There is common data as well»: `{path}`. Names of columns and the notation "
+        "of numbers matter for the script.",
     ),
     "data": (
         "Now {unit}. I read `{file}` from top to bottom: «what is stated, what has to be worked out|which rows count "
-        "and "
-        "which only inform».",
+        "and which only inform».",
         "«Next is|On to» {unit}, `{file}`. {control_cap} has {right} for its {figure}; «I want to see the rows behind "
         "that|the rows have to carry that».",
         "{unit} «comes next|is the next one». Before I run anything I look at `{file}`: «surprises in the data are "
@@ -64,13 +60,12 @@ SAYS: dict[str, tuple[str, ...]] = {
     "more_words": (
         "There is a second paper on {unit}, `{path}`. «What does it add to the table|It may hold a condition»?",
         "`{path}` belongs to {unit} as well. «Papers in words tend to hold the exceptions|Words beside numbers "
-        "usually mean "
-        "an exception», so I read it, too.",
+        "usually mean an exception», so I read it, too.",
         "«The numbers are one half|So far the numbers»; `{path}` has the terms of {unit} in words.",
     ),
     "more_rows": (
-        "`{path}` has the rows that go with it. «I read them once in full|All of them, once»: kinds, signs, dates, and "
-        "whatever is not like the rest.",
+        "`{path}` has the rows that go with it. «I read them once in full|All of them, once»: kinds, signs, dates, "
+        "and whatever is not like the rest.",
         "The other half of {unit} is `{path}`. «Rows next|Now the rows»; sums come later, oddities first.",
         "That was the frame; `{path}` «fills it|has what happened». I look for rows that a simple loop would get "
         "wrong.",
@@ -82,13 +77,10 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "script": (
         "That is enough to write {script}. `{f_load}` gathers one {noun}, `{f_figures}` gives its figures, and a "
-        "detail "
-        "option shows how they come about, «which I will need as soon as something differs|for the moment when a "
-        "figure "
-        "is doubted».",
+        "detail option shows how they come about, «which I will need as soon as something differs|for the moment when "
+        "a figure is doubted».",
         "«Now the script|I write it down now»: {script}, one function to load a {noun}, one for the figures, one for "
-        "the "
-        "trail behind them. Every rounding sits where {rules} puts it.",
+        "the trail behind them. Every rounding sits where {rules} puts it.",
     ),
     "first_run": (
         "A first run on {unit} alone, «nothing is written yet|without writing anything»: does it run at all?",
@@ -96,32 +88,31 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "run": (
         "I run {unit} through the script as it stands. {figure} «should come out near|ought to be close to» {right}, "
-        "if "
-        "the rules are applied as I read them.",
+        "if the rules are applied as I read them.",
         "«The figures of|What does the script make of» {unit}? My expectation for {figure}: {right} or close to it.",
         "A run for {unit}. «I look at the order of magnitude first|Magnitude first, cents later»; {right} is what "
         "{control} has for {figure}.",
     ),
     "run_detail": (
-        "This time with the trail: {unit} line by line, «to see the rule at work and not only its result|so that I see "
-        "how the figure grows». It has to end at {right} for {figure}.",
+        "This time with the trail: {unit} line by line, «to see the rule at work and not only its result|so that I "
+        "see how the figure grows». It has to end at {right} for {figure}.",
         "«For {unit} I want the steps|The steps of {unit}, not only the sums»; at the end {figure} should be {right}.",
     ),
     "controls": (
-        "«Plausible is not agreed|So far only plausible». `{controls}` holds what {control} states; I read it before I "
-        "compare by machine, for its names and for which figures it covers.",
-        "The other side is in `{controls}`. «I read it once|A look first», so that I know which figures are stated and "
-        "which I have to prove by other means.",
+        "«Plausible is not agreed|So far only plausible». `{controls}` holds what {control} states; I read it before "
+        "I compare by machine, for its names and for which figures it covers.",
+        "The other side is in `{controls}`. «I read it once|A look first», so that I know which figures are stated "
+        "and which I have to prove by other means.",
     ),
     "compare_write": (
         "By eye this is how errors slip through. A short script prints ours, the stated figure and the gap, {unit} "
         "first; {figure} must come to {right}.",
-        "I write the comparison «as a script of its own|down as a small program» and give it an exit code, so that the "
-        "last run can fail loudly. {unit} is stated with {right} for {figure}.",
+        "I write the comparison «as a script of its own|down as a small program» and give it an exit code, so that "
+        "the last run can fail loudly. {unit} is stated with {right} for {figure}.",
     ),
     "agrees": (
-        "«Against {control}|The comparison for» {unit}: nothing in its data looks new, so I expect no gap, {figure} at "
-        "{right}.",
+        "«Against {control}|The comparison for» {unit}: nothing in its data looks new, so I expect no gap, {figure} "
+        "at {right}.",
         "{unit} «holds nothing that I have not met before|has no new kind of row as far as I can see». The comparison "
         "should be clean; if it is not I have misread it.",
         "Now the stated figures of {unit}. {right} for {figure} «should be met to the last digit|must come out "
@@ -129,34 +120,29 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "compare": (
         "Ours against {control} for {unit}. «I am not sure about|My doubt is with» {figure}: the data has something "
-        "that "
-        "the others did not have.",
+        "that the others did not have.",
         "«The comparison for|Now» {unit}: {stated} is stated for {figure}. Something in its papers «made me pause|was "
         "different», so I expect to learn something.",
         "I set {unit} beside the stated figures. If anything is missing in the script it «will show here|must show "
-        "now», "
-        "{figure} first of all.",
+        "now», {figure} first of all.",
     ),
     "detail": (
         "{gaps} «of its figures differ|figures are off»: {figure} is {ours} with us and {stated} there, {gap} apart. "
-        "The "
-        "trail of {unit} should show «which line makes the difference|where it comes from».",
-        "A gap of {gap} in {figure}. «Too regular for chance|That is no typing error»; I print the steps behind {ours} "
-        "and look for the line that does not belong.",
+        "The trail of {unit} should show «which line makes the difference|where it comes from».",
+        "A gap of {gap} in {figure}. «Too regular for chance|That is no typing error»; I print the steps behind "
+        "{ours} and look for the line that does not belong.",
         "{ours} against {stated}. «Before I touch the code I want the cause|Cause first, change later»: the detail of "
         "{unit}, line by line.",
     ),
     "section": (
-        "{figure} is off by {gap}. «What do the rules say exactly|The exact words count now»? I read the section on it "
-        "again rather than trust my memory.",
+        "{figure} is off by {gap}. «What do the rules say exactly|The exact words count now»? I read the section on "
+        "it again rather than trust my memory.",
         "«Ours {ours}, theirs {stated}|{ours} here, {stated} there». Either they or I have the rule wrong, so I look "
-        "the "
-        "rule up in {rules}.",
+        "the rule up in {rules}.",
     ),
     "search_rules": (
         "{gap} too much or too little. I search {rules} for the word that {unit} brought up, «to find the sentence "
-        "that "
-        "I passed over|since I must have passed over a sentence».",
+        "that I passed over|since I must have passed over a sentence».",
         "«Somewhere the rules must speak of this|There was a sentence on this». A search in {rules}, because {ours} "
         "instead of {stated} is a rule and no accident.",
     ),
@@ -180,8 +166,7 @@ SAYS: dict[str, tuple[str, ...]] = {
         "«I write the test before the change|Test first this time»: {unit} has to give {stated} for {figure}. It must "
         "fail now, with {ours}.",
         "Before I touch the script I put {unit} into a test, {twist}: it «should be red now and green after|has to "
-        "fail "
-        "first».",
+        "fail first».",
     ),
     "test_fails": (
         "Red is what I want to see: {ours} instead of {stated}. «If it passed|A pass here would mean that» the test "
@@ -217,11 +202,9 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "all_agree": (
         "All {count} {nouns} are through. The comparison over everything, gaps only: «it must come back empty|nothing "
-        "may "
-        "be listed», also for the ones that I did before the later changes.",
+        "may be listed», also for the ones that I did before the later changes.",
         "«Did a later change break an earlier one|The early ones have seen an older script»? All {count} once more, "
-        "only "
-        "what differs.",
+        "only what differs.",
     ),
     "write": (
         "«No gap anywhere|Everything agrees», so {results} is written now, from one run over all {nouns}.",
@@ -238,13 +221,12 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "last_tests": (
         "All tests once more, helpers and mine, «with the tree as it is handed over|in the final state».",
-        "One last run of the whole suite, buffered. «It rests on the final script|The script has changed since some of "
-        "them ran».",
+        "One last run of the whole suite, buffered. «It rests on the final script|The script has changed since some "
+        "of them ran».",
     ),
     "status": (
         "What did I touch? {data}/ «must not show up|may not appear», only new files under the script folder, tests "
-        "and "
-        "out/.",
+        "and out/.",
         "git's view before I finish: new files only, «nothing delivered was changed|the deliveries untouched».",
     ),
     "finish": (
@@ -254,67 +236,18 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "result": (
         "All {count} {nouns} are worked out and agree with {control}: {heads}. Figures are in `{results}`, the table "
-        "in "
-        "`{report}`, the calculation in `{script}` with tests beside it.",
+        "in `{report}`, the calculation in `{script}` with tests beside it.",
         "`{results}` holds {count} {nouns}, without any difference to {control}: {heads}. `{report}` has the table; "
         "`{script}` can be run again at any time.",
     ),
-}  # fmt: skip
+}
 
-#: remarks on the rules, taken up by later replies
-RULES = (
-    "«Half a cent|A tie» «goes by|is settled by» {mode}, which I take from the helper and do not write again.",
-    "«Rounding in between is forbidden unless said so|Nothing is rounded in between», so sums stay exact until their "
-    "end.",
-    "Results carry text, not numbers, «so no digit gets lost on the way|which keeps every digit».",
-    "«{control_cap} covers only part of the figures|Not all figures are stated from outside»; the rest stands on the "
-    "rules.",
-)
 #: what is said when a script that stops at once is mended
 SLIPS = {
     "import": "«A name that I use and do not import|The traceback is plain»: `{lost}` is missing from the import of "
-    "the "
-    "table helpers. {unit} was the first to need it; «nothing else is wrong so far|one line».",
+    "the table helpers. {unit} was the first to need it; «nothing else is wrong so far|one line».",
     "module": "«No such module|The module is called otherwise»: I wrote the helper's name with an s at its end. The "
-    "import "
-    "is put right, the rest of the script stays; {unit} again after that.",
+    "import is put right, the rest of the script stays; {unit} again after that.",
     "name": "«A NameError at the very end|It gets as far as the figures»: the call in `main` has an s too many, the "
     "function is `{f_figures}`. {unit} will show whether that was all.",
 }
-#: considerations of somebody who calculates for others, each at most once a session
-THOUGHTS = (
-    "If {figure} of {unit} is right by luck it will be wrong next month, so I would rather know why than be done.",
-    "A gap in one figure and none in the others «says more than a gap in all|narrows the search».",
-    "{control_cap} can be wrong as well; but then I have to be able to say where.",
-    "I keep the calculation in one place: a second formula for a special {noun} is where sheets start to rot.",
-    "Whoever reads {script} next year should find each rule of {rules} at one spot, under its name.",
-    "A rule that no {noun} has needed so far may still be missing; agreement on the others proves nothing about it.",
-    "The order of roundings matters more than their number: sum then round is not round then sum.",
-    "I do not widen a tolerance to make a comparison pass; a cent has a cause like everything else.",
-    "Nothing is written to out/ before the comparison is clean, otherwise somebody picks up a draft.",
-    "Signs first: most large gaps are a sign, most small ones a rounding, and the middling ones a date.",
-    "A difference that divides evenly by a rate or a count usually names its own cause.",
-    "Dates at the edge of the period are where {nouns} go wrong, so I look at the last days before {day} with care.",
-    "«It is tempting to patch the figure|Patching the one figure would be quick»; the rule has to go into the script.",
-    "Everything that I assume about {unit} should be readable from its files, not from my memory of others.",
-    "The earlier {nouns} will be compared again at the end, since each change can break what agreed before.",
-    "I would sooner print too much of the trail than guess; reading twenty lines is cheaper than a wrong theory.",
-    "A plausible total is the most dangerous kind of wrong, for nobody looks at it twice.",
-    "What {boss} needs is a figure that can be defended, with the rule behind it and the rows under it.",
-    "The helpers round {mode}; I use them throughout and never call quantize by hand.",
-    "If two readings of a rule are possible, the stated figure decides, and the notes should say so.",
-    "Data stays as delivered: where a row looks wrong I report it and do not touch it.",
-    "Names in the files are the keys of the result, so a typo there would be a missing {noun}.",
-    "The script must not depend on the order of rows unless the rules give them one.",
-    "A test with round numbers would pass with half of the rules missing; real figures of {unit} are better.",
-    "Small {nouns} deserve the same care: the rule that they show may be worth far more elsewhere.",
-    "I write down what I expected before I look, or I will believe whatever comes out.",
-    "«The exit code of the comparison is part of the deal|The comparison has to fail loudly»: a later change must not "
-    "slip "
-    "past it.",
-    "Should {figure} be off by a whole row I will see it at once; off by a rounding I will not, hence the machine.",
-    "Half of the work is to notice which rows of {unit} a loop would treat alike although the rules do not.",
-    "Exceptions in {rules} are short sentences with long consequences; I read them as if each were about {unit}.",
-    "Floats would be good enough until the first tie; then nobody could say which side is right.",
-    "An empty list of gaps is only worth something if the list would not have been empty before.",
-)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulator.core.task import Style
 
-from . import frames, house, notes
+from . import frames, house, notes, thoughts
 from .case import Case, Twist, Unit
 from .journal import Journal, spin
 from .patch import blocks
@@ -35,7 +35,7 @@ class Path:
         self.proofs = Proofs(case)
         self.slip = self.r.randrange(3) if not self.brief else None
         self._decks: dict[str, list[str]] = {}
-        self._thoughts = self.r.sample(frames.THOUGHTS, len(frames.THOUGHTS))
+        self._thoughts = self.r.sample(thoughts.THOUGHTS, len(thoughts.THOUGHTS))
         self._values: dict[str, dict[str, str]] = {}
         self.remarks = {u.name: case.remarks(u) for u in case.units}
 
@@ -74,7 +74,7 @@ class Path:
         j.list(".", self.say("look"), recursive=True)
         j.read("README.md", self.say("readme"))
         j.read(self.rules, self.say("rules"))
-        j.remember([self.filled(text, None) for text in frames.RULES])
+        j.remember([self.filled(text, None) for text in thoughts.RULES])
         if not self.brief:
             j.outline(n["pkg"], self.say("outline"))
             j.read(f"{n['pkg']}/{self.r.choice((n['m_money'], n['m_cal']))}.py", self.say("helper"))
