@@ -178,7 +178,7 @@ def _mend(walk: Walk, item: Item) -> None:
 def _reread(walk: Walk, path: str, unit: Part) -> None:
     if not walk.echoes and walk.rng.random() < 0.9:
         name = walk.rng.choice(_methods(walk, unit))
-        walk.look_again(path, f"def {name}", f"The tool only showed a diff, so I re-read `{path}` around the change.")
+        walk.look_around(path, f"def {name}", f"The tool only showed a diff, so I re-read `{path}` around the change.")
 
 
 def _added(walk: Walk, path: str, slot: str) -> list[str]:
