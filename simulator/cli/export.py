@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from simulator.errors import UsageError
 from simulator.store.arrow import SOURCES, Identity, batches, schema
 from simulator.store.export import FORMATS, writing
 from simulator.store.folder import RunFolder
-from simulator.view.format import count
+from simulator.store.ladder import LADDER
+from simulator.store.ladder_runs import ladder_runs
+from simulator.store.manifest import MANIFEST
+from simulator.view.format import count, counted
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """out: a file (by its ending) or a folder. form "": by out's ending, else Parquet."""
+    """folders: of runs, and of ladders, which are all their runs. out: a file (by its ending) or a folder. form "": by
+    out's ending, else Parquet."""
 
     folders: tuple[Path, ...]
     out: Path
@@ -27,9 +31,10 @@ class Question:
 def main(question: Question) -> int:
     wanted = _wanted(question.what)
     form, files = _files(question, wanted)
-    places = list(dict.fromkeys(question.folders))
+    stood = _stood(question.folders)
+    places = list(stood)
     opened = zip(places, _names(places), strict=True)  # one that is no run is told before anything is written
-    who = [Identity.of(name, RunFolder.open(place).manifest) for place, name in opened]
+    who = [replace(Identity.of(name, RunFolder.open(each).manifest), **stood[each]) for each, name in opened]
     damage: dict[Path, int] = {}
     for what in wanted:
         rows = _export(files[what], form, what, places, who, damage)
@@ -40,6 +45,29 @@ def main(question: Question) -> int:
         if lost:
             print(f"{path}: {count(lost)} damaged and left out")
     return 0
+
+
+def _stood(folders: Sequence[Path]) -> dict[Path, dict[str, str | int | None]]:
+    """Run folder -> its place in its ladder, {} of a run that was named itself. Runs that a ladder has no folder of any
+    more are told."""
+    found: dict[Path, dict[str, str | int | None]] = {}
+    for folder in folders:
+        if (folder / MANIFEST).exists() or not (folder / LADDER).is_file():
+            found.setdefault(folder, {})
+            continue
+        runs = ladder_runs(folder)
+        gone = [each for each in runs if not each.here]
+        if len(gone) == len(runs):
+            raise UsageError(f"{folder}: no run of this ladder is here ({len(runs)} are named), so there are no rows")
+        if gone:
+            names = ", ".join(each.path.name for each in gone[:3]) + ", ..." * (len(gone) > 3)
+            print(f"{folder}: {len(gone)} of {counted(len(runs), 'run')} not here and left out: {names}")
+        found |= {
+            each.path: {"rung": each.rung, "pair": each.pair, "concurrency": each.concurrency}
+            for each in runs
+            if each.here
+        }
+    return found
 
 
 def _wanted(what: str) -> list[str]:

@@ -13,9 +13,11 @@ import orjson
 from rich.console import Console
 
 from simulator.cli.screen import UNCUT
+from simulator.core.choice.headline import Headline, headline
 from simulator.core.history import Group, Row, Wanted, arrange, row_of
 from simulator.errors import Interrupted, UsageError
 from simulator.store.catalog import PARENTS, Found, find
+from simulator.store.ladder import LADDER
 from simulator.store.manifest import read_json
 from simulator.view.cells import clean
 from simulator.view.format import count
@@ -51,7 +53,7 @@ def main(question: Question) -> int:
     rows = [row for each in found if each.manifest is not None and question.wanted.takes(row := _row(each))]
     entries = arrange([_alone(row) for row in rows] if question.every else rows, _said(rows))[: question.last]
     if question.json:
-        print(orjson.dumps(as_json(_runs(entries), broken), option=orjson.OPT_INDENT_2).decode())
+        print(orjson.dumps(as_json(entries, broken), option=orjson.OPT_INDENT_2).decode())
         return 0
     if not entries:
         raise UsageError(_nothing(question, len(found) - len(broken), broken))
@@ -93,11 +95,26 @@ def _told(path: Path) -> str:
     return str(path) if near.startswith("..") else near
 
 
-def _said(rows: Sequence[Row]) -> dict[str, str]:
-    """What a search found, in its own words."""
-    groups = {row.group for row in rows if row.group}
-    answers = {group: read_json(Path(group) / next(iter(PARENTS))) for group in groups}
-    return {group: str(answer.get("sentence") or "") for group, answer in answers.items() if answer}
+def _said(rows: Sequence[Row]) -> dict[str, str | Headline]:
+    """What each search or ladder found."""
+    made = {row.group: row.made_by for row in rows if row.group}
+    return {group: _climbed(group) if by == PARENTS[LADDER] else _searched(group) for group, by in made.items()}
+
+
+def _searched(group: str) -> str:
+    """In its own words."""
+    answer = read_json(Path(group) / next(iter(PARENTS))) or {}
+    return str(answer.get("sentence") or "")
+
+
+def _climbed(group: str) -> Headline | str:
+    """A ladder that cannot be read says why; its runs are listed all the same."""
+    try:
+        return headline((Path(group) / LADDER).read_bytes(), LADDER)
+    except OSError as why:
+        return f"{LADDER} cannot be read: {why.strerror}"
+    except UsageError as why:
+        return str(why)
 
 
 def _runs(entries: Sequence[Row | Group]) -> list[Row]:

@@ -6,7 +6,7 @@ paid hours in which the engine works as fast as it did in the measured window.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +58,17 @@ def delivered(part: Mapping[str, Any] | None, *, live: bool = False) -> Tokens |
         sessions=done["completed"] if done else None,
         solved=checked["solved"] if checked and live else None,
     )
+
+
+def added(parts: Sequence[Tokens]) -> Tokens:
+    """Of several runs of one engine as if they were one, one after the other; at least one. What one of them does not
+    tell, their sum does not."""
+
+    def whole(name: str) -> Any:
+        values = [getattr(each, name) for each in parts]
+        return None if any(each is None for each in values) else sum(values)
+
+    return Tokens(**{name: whole(name) for name in Tokens.__slots__})
 
 
 @dataclass(frozen=True, slots=True)

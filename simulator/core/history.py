@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+from simulator.core.choice.headline import Headline
 from simulator.core.metric import OUTPUT, Metric, value
 
 TURN_P50 = Metric("turn latency p50", ("turn_latency_s", "p50"), "s")
@@ -54,12 +55,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Runs of one search or ladder, newest first, and what it says of itself."""
+    """Runs of one search or ladder, newest first, and what it found: a sentence, or a ladder's figures."""
 
     path: str
     made_by: str
     runs: tuple[Row, ...]
-    said: str = ""
+    said: str | Headline = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +144,9 @@ def _finite(found: float | None) -> float | None:
     return found if found is not None and math.isfinite(found) else None
 
 
-def arrange(rows: Sequence[Row], said: Mapping[str, str]) -> list[Row | Group]:
+def arrange(rows: Sequence[Row], said: Mapping[str, str | Headline]) -> list[Row | Group]:
     """Newest first, runs of one search or ladder as one Group where its newest run would stand. said: group path ->
-    what it says of itself."""
+    what it found."""
     ordered = sorted(rows, key=lambda row: (-(row.began_s or 0.0), row.path))
     together: dict[str, list[Row]] = {}
     for row in ordered:

@@ -34,6 +34,9 @@ IDENTITY = pa.schema(
         ("engine_kind", pa.string()),
         ("random_weights", pa.bool_()),
         ("model", pa.string()),
+        ("rung", pa.string()),
+        ("pair", pa.int64()),
+        ("concurrency", pa.int64()),
     ]
 )
 #: of requests: sent inside the measured window of their traffic, so that percentiles cover them
@@ -61,7 +64,8 @@ _TYPES = {"int": pa.int64(), "float": pa.float64(), "bool": pa.bool_(), "str": p
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The values of IDENTITY, of one run."""
+    """The values of IDENTITY, of one run. rung, pair, concurrency: its place in a ladder, None of a run of its own;
+    concurrency also None where the ladder has one level of load."""
 
     run: str
     label: str
@@ -70,23 +74,35 @@ class Identity:
     engine_kind: str
     random_weights: bool | None
     model: str
+    rung: str | None = None
+    pair: int | None = None
+    concurrency: int | None = None
 
     @classmethod
     def of(cls, name: str, manifest: Mapping[str, Any]) -> Identity:
         """engine_kind: "EMULATED", "real" or "unknown". random_weights None: the manifest does not say."""
         engine = manifest.get("engine")
         said: Mapping[str, Any] = engine if isinstance(engine, Mapping) else {}
+        place = manifest.get("ladder")
+        ladder: Mapping[str, Any] = place if isinstance(place, Mapping) else {}
         seed, random = manifest.get("seed"), said.get("random_weights")
         kind = said.get("kind")
         return cls(
             run=name,
             label=_text(manifest.get("label")),
             scenario=_text(manifest.get("scenario_name")),
-            seed=seed if isinstance(seed, int) and abs(seed) < 2**63 else None,
+            seed=_whole(seed),
             engine_kind={"emulated": "EMULATED", "real": "real"}.get(_text(kind), "unknown"),
             random_weights=random if isinstance(random, bool) else None,
             model=_text(said.get("model")),
+            rung=_text(ladder.get("rung")) or None,
+            pair=_whole(ladder.get("pair")),
+            concurrency=_whole(ladder.get("concurrency")),
         )
+
+
+def _whole(found: Any) -> int | None:
+    return found if isinstance(found, int) and not isinstance(found, bool) and abs(found) < 2**63 else None
 
 
 def _text(found: Any) -> str:

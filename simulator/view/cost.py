@@ -57,12 +57,12 @@ class Answer:
             "usd_h": self.usd_h,
             "paid": self.paid,
             "utilisation": self.utilisation,
-            "traffic": {each.kind: _traffic_json(each) for each in self.traffic},
+            "traffic": {each.kind: traffic_json(each) for each in self.traffic},
             "notes": list(self.notes),
         }
 
 
-def _traffic_json(traffic: Traffic) -> dict[str, Any]:
+def traffic_json(traffic: Traffic) -> dict[str, Any]:
     apis = {
         each.api: {**asdict(each), "bill": {**asdict(each.bill), "usd": each.bill.usd, "shares": each.bill.shares()}}
         for each in traffic.apis
@@ -82,7 +82,8 @@ def table(answer: Answer) -> RenderableType:
     return Group(*parts, *(Hanging(Text(f"{'note':11}{note}")) for note in answer.notes))
 
 
-def _grid(*heads: str, first: int) -> Table:
+def cost_grid(*heads: str, first: int) -> Table:
+    """first: cells of the first column at least."""
     grid = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
     for n, head in enumerate(heads):
         grid.add_column(head, justify="right" if n else "left", no_wrap=True, min_width=0 if n else first)
@@ -90,7 +91,7 @@ def _grid(*heads: str, first: int) -> Table:
 
 
 def _own(answer: Answer) -> Table:
-    grid = _grid("", *(each.name for each in answer.traffic), first=30)
+    grid = cost_grid("", *(each.name for each in answer.traffic), first=30)
     tokens, own = [each.tokens for each in answer.traffic], [each.own for each in answer.traffic]
     grid.add_row("output tokens a second", *(digits(each.output_tok / each.window_s) for each in tokens))
     grid.add_row("input tokens a second", *(digits(each.input_tok / each.window_s) for each in tokens))
@@ -121,7 +122,7 @@ def _per(usd: float | None, n: int | None) -> str:
 def _apis(answer: Answer) -> Table:
     at = f"{100 * answer.utilisation:g} %"
     heads = ("the same tokens at an API", "$/Mtok", "saved at 100 %", f"at {at}", "even at")
-    grid = _grid(*heads, first=30)
+    grid = cost_grid(*heads, first=30)
     for name in dict.fromkeys(each.api for traffic in answer.traffic for each in traffic.apis):
         grid.add_row(Text(clean(name), style="bold"))
         for traffic in answer.traffic:
@@ -133,18 +134,19 @@ def _apis(answer: Answer) -> Table:
 def _api_rows(traffic: Traffic, each: Against) -> list[tuple[str, ...]]:
     """The whole bill, and what it is for; and output tokens alone, where there is more than these."""
     asks = digits(each.bill.blended_usd_mtok)
-    rows: list[tuple[str, ...]] = [(f"  {traffic.name}", asks, *_saved(each.saving, each.saving_at, each.break_even))]
+    rows: list[tuple[str, ...]] = [(f"  {traffic.name}", asks, *saved(each.saving, each.saving_at, each.break_even))]
     if traffic.tokens.input_tok:
         shares = ", ".join(f"{name} {100 * share:.0f}" for name, share in each.bill.shares().items() if share)
         output = (each.output_saving, each.output_saving_at, each.output_break_even)
         price = digits(each.bill.output_usd / traffic.tokens.output_tok * 1e6)
-        rows += [(f"    {shares} %",), ("    output tokens alone", price, *_saved(*output))]
+        rows += [(f"    {shares} %",), ("    output tokens alone", price, *saved(*output))]
     if each.usd_per_solved is not None:
         rows.append((f"    a solved task costs {dollars(each.usd_per_solved)} there",))
     return rows
 
 
-def _saved(whole: float | None, at: float | None, even: float | None) -> tuple[str, str, str]:
+def saved(whole: float | None, at: float | None, even: float | None) -> tuple[str, str, str]:
+    """Cells: saved at 100 %, at the utilisation that was asked for, and where both cost the same."""
     reached = DASH if even is None else percent(even) if even <= 1 else "never"
     return _whole(whole), _whole(at), reached
 

@@ -10,9 +10,11 @@ from typing import Any
 from rich.cells import cell_len
 from rich.text import Text
 
+from simulator.core.choice.choice import AGENTS, SYNTHETIC
+from simulator.core.choice.headline import Best, Headline
 from simulator.core.history import Group, Row
 from simulator.view.cells import clean, clip
-from simulator.view.format import DASH, count, digits, duration
+from simulator.view.format import DASH, count, counted, digits, duration
 
 #: cells from which on a run has one line
 ROOMY = 160
@@ -22,6 +24,8 @@ _MOST = ((16, 13, 17, 6, 9, 8, 7), (16, 44, 48, 9, 9, 9, 14))
 _RIGHT = frozenset({"agents", "synthetic", "turn p50", "#"})
 _STYLES = {"limited": "bold red", "client-limited": "bold red", "unknown": "yellow"}
 GAP = "  "
+#: of the columns agents and synthetic
+KINDS = (AGENTS, SYNTHETIC)
 
 Line = tuple[tuple[str, ...], str]
 
@@ -67,7 +71,9 @@ def _cells(entry: Row | Group, roomy: bool) -> tuple[str, ...]:
     first = entry.runs[0] if isinstance(entry, Group) else entry
     label, engine = (_common(entry, name) for name in ("label", "engine"))
     if isinstance(entry, Group):
-        return _when(first.began_s), label, engine, "", "", "", ""
+        leaders = [entry.said.leader(kind) if isinstance(entry.said, Headline) else None for kind in KINDS]
+        fastest = ["" if each is None else digits(each.output_tok_s) for each in leaders]
+        return _when(first.began_s), label, engine, *fastest, "", ""
     client = clean(entry.client).partition(":")[0]
     return (
         _when(first.began_s), label, engine, digits(entry.agents_tok_s), digits(entry.synthetic_tok_s),
@@ -79,11 +85,39 @@ def _below(entry: Row | Group) -> str:
     """Scenario, folder and what has to be known."""
     parts = [_common(entry, "scenario"), clean(entry.path)]
     if isinstance(entry, Group):
-        runs = f"{count(len(entry.runs))} {'probes' if entry.made_by == 'saturate' else 'runs'}"
-        parts.append(f"{entry.made_by}, {runs}" + (f": {clean(entry.said)}" if entry.said else ""))
+        runs = counted(len(entry.runs), "probe" if entry.made_by == "saturate" else "run")
+        found = _climbed(entry.said) if isinstance(entry.said, Headline) else entry.said
+        parts.append(f"{entry.made_by}, {runs}" + (f": {clean(found)}" if found else ""))
     else:
         parts.append(clean(entry.note))
     return GAP.join(part for part in parts if part)
+
+
+def _climbed(said: Headline) -> str:
+    """A ladder in a line: how far it is, and who leads for which traffic, by how much, and how sure that is."""
+    runs = f"{count(said.runs)} of {count(said.of_runs)} runs"
+    parts = [f"{count(said.rungs)} of {counted(said.of_rungs, 'rung')}, {runs}"]
+    for kind, name in ((AGENTS, "agents"), (SYNTHETIC, said.shape or "synthetic")):
+        if led := [_best(each) for each in said.best if each.kind == kind]:
+            parts.append(f"{name}: {', '.join(led)}")
+    ratios = [each.ratio for each in said.best if each.ratio is not None]
+    if ratios and min(each.n for each in ratios) == 1:
+        parts.append("one run a rung suggests and decides nothing")
+    if said.doubted:
+        parts.append(f"{count(said.doubted)} not certified")
+    return "; ".join(parts)
+
+
+def _best(best: Best) -> str:
+    """`top 14,821 tok/s, 1.58x baseline`; at several levels of load `top at 8 (1.58x)`."""
+    ratio = best.ratio
+    times = "" if ratio is None else f"{ratio.ratio:.2f}x"
+    if best.level is not None:
+        return f"{best.rung} at {best.level}{f' ({times})' if times else ''}"
+    sure = ""
+    if ratio is not None and ratio.low is not None and ratio.high is not None:
+        sure = f" (95 % {ratio.low:.2f} to {ratio.high:.2f})"
+    return f"{best.rung} {digits(best.output_tok_s)} tok/s{f', {times} {best.first}{sure}' if times else ''}"
 
 
 def _common(entry: Row | Group, name: str) -> str:
@@ -92,7 +126,8 @@ def _common(entry: Row | Group, name: str) -> str:
     told = {run.engine.told() if name == "engine" else getattr(run, name) for run in runs}
     if len(told) == 1:
         return clean(told.pop())
-    return "EMULATED, several" if name == "engine" and any("EMULATED" in each for each in told) else "several"
+    marks = ("EMULATED", "random weights") if name == "engine" else ()
+    return ", ".join((*(mark for mark in marks if any(mark in each for each in told)), "several"))
 
 
 def _when(began_s: float | None) -> str:
@@ -100,10 +135,25 @@ def _when(began_s: float | None) -> str:
     return DASH if began_s is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(began_s))
 
 
-def as_json(rows: Sequence[Row], broken: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Every run, newest first, and folders that are none."""
+def as_json(entries: Sequence[Row | Group], broken: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Every run, newest first; searches and ladders with what they found; and folders that are no runs."""
+    groups = [entry for entry in entries if isinstance(entry, Group)]
+    runs = [run for entry in entries for run in (entry.runs if isinstance(entry, Group) else (entry,))]
     return {
         "schema": 1,
-        "runs": [{**asdict(row), "engine": {**asdict(row.engine), "told": row.engine.told()}} for row in rows],
+        "runs": [{**asdict(row), "engine": {**asdict(row.engine), "told": row.engine.told()}} for row in runs],
+        "groups": [_group(each) for each in groups],
         "broken": [{"path": path, "why": why} for path, why in broken],
+    }
+
+
+def _group(group: Group) -> dict[str, Any]:
+    climbed = isinstance(group.said, Headline)
+    found = _climbed(group.said) if isinstance(group.said, Headline) else group.said
+    return {
+        "path": group.path,
+        "made_by": group.made_by,
+        "runs": len(group.runs),
+        "sentence": found,
+        "ladder": asdict(group.said) if climbed else None,
     }

@@ -9,7 +9,7 @@ import typer
 
 
 def cost(
-    folder: Annotated[Path | None, typer.Argument(help="Run folder.")] = None,
+    folder: Annotated[Path | None, typer.Argument(help="Run folder, or a ladder's: a line a rung.")] = None,
     gpu: Annotated[str | None, typer.Option(help="Which GPU is priced, e.g. H200; default: the run's own.")] = None,
     gpus: Annotated[int | None, typer.Option(help="How many the engine has; default: the run's, else 1.")] = None,
     price_hour: Annotated[float | None, typer.Option(help="US dollars for one GPU for an hour.")] = None,
@@ -26,8 +26,8 @@ def cost(
     json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
 ) -> None:
     """What a run's tokens cost on its GPUs, and what an API asks for the same tokens."""
-    from simulator.cli.cost import Question
     from simulator.cli.cost import main as cost_main
+    from simulator.cli.cost_asked import Question
 
     raise typer.Exit(
         cost_main(

@@ -9,7 +9,7 @@ import typer
 
 
 def export(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Run folders; their rows are stacked.")],
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Run folders, or ladders: rows are stacked.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="A .csv or .parquet file, or a folder for several.")],
     form: Annotated[str, typer.Option("--format", help="csv or parquet; default: by -o's ending, else parquet.")] = "",
     what: Annotated[str, typer.Option(help="Some of requests, tools, sessions, engine, chunks, or all.")] = "requests",

@@ -48,6 +48,11 @@ class Rung:
     failed: int = 0
     level: int | None = None
 
+    @property
+    def plain(self) -> str:
+        """Its name without the level, which `sim ladder` puts behind it."""
+        return self.name if self.level is None else self.name.removesuffix(f"@{self.level}")
+
     def values(self, kind: str, figure: str) -> dict[int, float]:
         """pair -> figure; of several repeats of one pair, their geometric mean."""
         found: dict[int, list[float]] = {}

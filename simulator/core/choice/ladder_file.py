@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from simulator.core.certify import LIMITED
 from simulator.core.choice.choice import Repeat, Rung
-from simulator.core.ladder.told import RungTold, told
+from simulator.core.ladder.told import LadderTold, RungTold, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,10 @@ class Ladder:
 
 def parse(text: bytes, name: str) -> Ladder:
     """UsageError that names the file and the place when it is no ladder of a version known here."""
-    ladder = told(text, name)[1]
+    return ladder_of(told(text, name)[1])
+
+
+def ladder_of(ladder: LadderTold) -> Ladder:
     return Ladder(
         scenario=ladder.scenario,
         emulated=ladder.engine_kind == "emulated",
