@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from simulator.cli.outputs import Outputs
 from simulator.cli.reading import Opened, opened
 from simulator.cli.rungs import Found, find, is_run
-from simulator.core.choice.choice import FIGURES, OUTPUT, choose
+from simulator.core.choice.choice import FIGURES, OUTPUT, Rung, choose
+from simulator.core.choice.loads import ByLoad, by_load
 from simulator.core.why.split import split
 from simulator.errors import UsageError
-from simulator.view.compare_traffic import Both, choice_json, choice_sheets, shape_json, shape_sheet
+from simulator.view.by_load import LOADS, load_json, load_sheets
+from simulator.view.by_load_chart import load_picture
+from simulator.view.compare_traffic import (
+    CHOICE,
+    Both,
+    choice_json,
+    choice_sheets,
+    choice_spec,
+    shape_json,
+    shape_sheet,
+)
 from simulator.view.identity import EMULATED, RANDOM_WEIGHTS
 from simulator.view.sheet import Document
 from simulator.view.why import Side, marks
@@ -25,7 +38,8 @@ def main(path: Path, by: str, outputs: Outputs) -> int:
     if path.is_dir() and is_run(path):
         _one(opened(path), outputs)
     else:
-        _ladder(find(path), BY[by], outputs)
+        answer = ladder_answer(find(path), BY[by])
+        outputs.give(answer.document, answer.value)
     return 0
 
 
@@ -52,14 +66,28 @@ def _both(run: Opened) -> Both:
     return Both(Side(run.name, run.manifest, run.summary), agents, synthetic, split("both", agents, synthetic))
 
 
-def _ladder(found: Found, figure: str, outputs: Outputs) -> None:
+@dataclass(frozen=True, slots=True)
+class LadderAnswer:
+    """document: for people. value: for programs. pictures:
+    title of a section -> its Vega-Lite spec, for files beside a report."""
+
+    document: Document
+    value: dict[str, Any]
+    pictures: dict[str, dict[str, Any]]
+
+
+def ladder_answer(found: Found, figure: str) -> LadderAnswer:
+    """UsageError when no rung has anything to compare."""
     levels = {rung.level: [each for each in found.rungs if each.level == rung.level] for rung in found.rungs}
     choices = {level: choose(rungs, figure) for level, rungs in levels.items()}
     if all(choice.agents is None and choice.synthetic is None for choice in choices.values()):
         raise UsageError(f"{found.name}: no repeat of any rung came to an end, so there is nothing to compare")
     sheets = tuple(sheet for level, choice in choices.items() for sheet in choice_sheets(levels[level], choice, figure))
-    both = None
-    if found.first is not None and (both := _shapes(found.first)) is not None:
+    both = None if found.first is None else _shapes(found.first)
+    loads = by_load(found.rungs, figure)
+    if loads is not None:
+        sheets = (*load_sheets(loads, found.synthetic), *sheets)
+    if both is not None and found.first is not None:
         sheets = (*sheets, shape_sheet(both, f"What the two kinds of traffic are, on {found.first.name}"))
     told = (f"{EMULATED}: not a GPU",) * found.emulated + (RANDOM_WEIGHTS,) * found.random_weights
     scenario = f" ({found.scenario})" if found.scenario else ""
@@ -69,7 +97,21 @@ def _ladder(found: Found, figure: str, outputs: Outputs) -> None:
     document = Document(f"compare-traffic: {found.name}{scenario}", told, sheets, tuple(notes))
     answers = [choice_json(levels[level], choice, figure) for level, choice in choices.items()]
     value = {"schema": 1, "marks": list(told), "ladder": found.name, **answers[0], "levels": answers}
-    outputs.give(document, value | ({} if both is None else {"shapes": shape_json(both)}))
+    value |= {} if both is None else {"shapes": shape_json(both)}
+    value |= {} if loads is None else {"by_load": load_json(loads, found.synthetic)}
+    return LadderAnswer(document, value, _pictures(found, loads, levels, figure))
+
+
+def _pictures(
+    found: Found, loads: ByLoad | None, levels: dict[int | None, list[Rung]], figure: str
+) -> dict[str, dict[str, Any]]:
+    """Of one level its choice, of several how it changes with them."""
+    if loads is not None:
+        spec = load_picture(loads, found.synthetic)
+        return {LOADS: spec} if spec else {}
+    (rungs,) = levels.values()
+    spec = choice_spec(rungs, figure)
+    return {CHOICE: spec} if spec else {}
 
 
 def _shapes(run: Opened) -> Both | None:

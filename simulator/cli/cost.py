@@ -19,13 +19,14 @@ from simulator.cli.cost_asked import (
     read_days,
     utilisation_of,
 )
-from simulator.cli.cost_ladder import is_ladder, of_ladder
+from simulator.cli.cost_ladder import of_ladder
 from simulator.cli.report import folded
 from simulator.cli.screen import whole_lines
 from simulator.core.cost import delivered
 from simulator.core.gpus import gpu_kind
 from simulator.core.price_file import ApiPrice, PriceBook
 from simulator.errors import UsageError
+from simulator.store.ladder_runs import is_ladder
 from simulator.view.cost import FEW_SESSIONS, Answer, Traffic, table
 from simulator.view.cost_ladder import LadderAnswer, ladder_table
 from simulator.view.format import count

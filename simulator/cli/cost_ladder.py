@@ -17,7 +17,6 @@ from simulator.core.ladder.told import LadderTold, RungTold
 from simulator.core.limit import CLIENT
 from simulator.core.price_file import ApiPrice, PriceBook
 from simulator.errors import UsageError
-from simulator.store.ladder import LADDER
 from simulator.store.ladder_runs import ladder_told
 from simulator.store.manifest import MANIFEST
 from simulator.view.cost import Traffic
@@ -49,10 +48,6 @@ class _Measured:
             for pair, found in self.pairs.items()
         ]
         return Rung(self.told.name, tuple(repeats), level=self.told.concurrency)
-
-
-def is_ladder(folder: Path) -> bool:
-    return (folder / LADDER).is_file() and not (folder / MANIFEST).exists()
 
 
 def of_ladder(q: Question, folder: Path, book: PriceBook, apis: Priced, utilisation: float) -> LadderAnswer:

@@ -11,9 +11,7 @@ from simulator.errors import UsageError
 from simulator.store.arrow import SOURCES, Identity, batches, schema
 from simulator.store.export import FORMATS, writing
 from simulator.store.folder import RunFolder
-from simulator.store.ladder import LADDER
-from simulator.store.ladder_runs import ladder_runs
-from simulator.store.manifest import MANIFEST
+from simulator.store.ladder_runs import is_ladder, ladder_runs
 from simulator.view.format import count, counted
 
 
@@ -52,7 +50,7 @@ def _stood(folders: Sequence[Path]) -> dict[Path, dict[str, str | int | None]]:
     more are told."""
     found: dict[Path, dict[str, str | int | None]] = {}
     for folder in folders:
-        if (folder / MANIFEST).exists() or not (folder / LADDER).is_file():
+        if not is_ladder(folder):
             found.setdefault(folder, {})
             continue
         runs = ladder_runs(folder)

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from simulator.cli.ladder_asked import ENDS_FIRST, Asked, floor_s, lanes, levels, overrides, rungs, scenario_of
+from simulator.cli.ladder_asked import ENDS_FIRST, Asked, floor_s, lanes, levels, load, overrides, rungs, scenario_of
 from simulator.cli.ladder_journal import Journal, entry_name
 from simulator.cli.ladder_lanes import Ended, Lanes, Work
 from simulator.cli.ladder_marks import clear
+from simulator.cli.ladder_report import load_sentences, write_ladder_report
 from simulator.cli.run import fresh_folder
 from simulator.cli.screen import whole_lines
 from simulator.cli.target import mask_url
@@ -45,11 +46,13 @@ def main(asked: Asked) -> int:
         ends_first=asked.ends_first,
     )
     used = {life.lane for life in lives}
+    loads = levels(asked.concurrency, scenario)
     work = Work(
         scenario=str(source),
         names=tuple(rung.name for rung in chosen),
         engines=tuple(f"{ladder.source}:{rung.name}" for rung in chosen),
-        levels=levels(asked.concurrency, scenario),
+        levels=loads,
+        loads={level: load(level, scenario, asked.overrides) for level in loads},
         lives=lives,
         lanes=tuple(lane for lane in side_by_side if lane.number in used),
         overrides=overrides(asked),
@@ -81,7 +84,8 @@ def _climb(asked: Asked, scenario: Scenario, chosen: Sequence[EngineConfig], wor
             ended = asyncio.run(_all(work, folder, journal, lines))
         left = [name for entry, pair, name in wanted if not journal.done(entry, pair)]
         journal.save(left_out=left, complete=not left, engines_met=journal.met())
-        console.print(final(journal.told, str(out)))
+        console.print(final(journal.told, str(out), load_sentences(journal.told)))
+        write_ladder_report(out)
     finally:
         folder.close()
     return _code(ended, journal, out)

@@ -18,6 +18,8 @@ from simulator.errors import UsageError
 
 GPUS = "CUDA_VISIBLE_DEVICES"
 ENDS_FIRST = "ends-first"
+#: synthetic requests at a level of load
+LEAST_REQUESTS, WAVES, LEAST_WAVES = 64, 4, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,25 @@ def levels(text: str, scenario: Scenario) -> tuple[int | None, ...]:
     if scenario.arrival.open or (synthetic is not None and synthetic.arrival.open):
         raise UsageError(f"--concurrency: {scenario.name} is an open loop, whose load is a rate; leave it out")
     return found
+
+
+def load(level: int | None, scenario: Scenario, given: Sequence[str]) -> tuple[str, ...]:
+    """What a level changes of the scenario, as --set says it: only traffic that is sent has one. given: the user's own
+    overrides, which say better how many synthetic requests there are."""
+    if level is None:
+        return ()
+    found = [f"sessions={level}"] if scenario.sessions else []
+    if scenario.synthetic is not None:
+        found.append(f"synthetic.concurrency={level}")
+        if not any(each.startswith(("synthetic.requests=", "synthetic=")) for each in given):
+            found.append(f"synthetic.requests={_requests(level, scenario.synthetic.requests)}")
+    return tuple(found)
+
+
+def _requests(level: int, stated: int) -> int:
+    """As many as the scenario says take minutes when few are sent at once, and are one wave when many are: four waves
+    and 64 requests are enough, and two waves the least."""
+    return max(min(stated, max(LEAST_REQUESTS, WAVES * level)), LEAST_WAVES * level)
 
 
 def lanes(asked: Asked, rungs: Sequence[EngineConfig]) -> tuple[Lane, ...]:

@@ -40,12 +40,13 @@ class Lane:
 @dataclass(frozen=True, slots=True)
 class Work:
     """What is asked for: names and engines of the rungs (as `sim run --engine` takes them), levels of load (None: as
-    the scenario has it), and the lives. floor_s: what a run takes at least."""
+    the scenario has it), what each changes of the scenario, and the lives. floor_s: what a run takes at least."""
 
     scenario: str
     names: tuple[str, ...]
     engines: tuple[str, ...]
     levels: tuple[int | None, ...]
+    loads: Mapping[int | None, tuple[str, ...]]
     lives: tuple[Life, ...]
     lanes: tuple[Lane, ...]
     overrides: tuple[str, ...]
@@ -150,7 +151,7 @@ class Lanes:
                 entry = entry_name(name, level)
                 if self._journal.done(entry, pair):
                     continue
-                load = () if level is None else (f"sessions={level}", f"synthetic.concurrency={level}")
+                load = work.loads[level]
                 folder = self._folder.run(f"{entry}-{pair}")
                 found.append(
                     RunJob(
@@ -283,4 +284,6 @@ class Lanes:
     def _left(self) -> float | None:
         lives = [life for queue in self._queues.values() for life in queue[1:] if life.rung not in self._given_up]
         lives = [life for life in lives if self._missing(life)]
-        return left_s(lives, len(self._work.levels), self._took(), self._work.floor_s)
+        at_work = [queue[0] for queue in self._queues.values() if queue and queue[0].rung not in self._given_up]
+        going = {life.lane: len(self._missing(life)) for life in at_work}
+        return left_s(lives, len(self._work.levels), self._took(), self._work.floor_s, going)

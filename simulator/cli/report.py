@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from simulator.cli.oracle_told import fillers, oracle_told
@@ -15,6 +16,7 @@ from simulator.cli.screen import whole_lines
 from simulator.core.summary import summarise
 from simulator.errors import Incomparable, SimError, UsageError
 from simulator.store.folder import Run, RunFolder
+from simulator.store.ladder_runs import is_ladder
 from simulator.store.reader import PAGE
 from simulator.store.writer import CHUNKS, RECORDS
 from simulator.view.cells import clean
@@ -39,7 +41,10 @@ STOPPED = {
 def main(folders: Sequence[Path], *, html: bool = False) -> int:
     """Exit code 0, or 2 when any of several folders could not be read: the others are told all the same."""
     if len(folders) == 1:
-        _alone(folders[0], html=html)
+        if is_ladder(folders[0]):
+            _ladders().show_report(folders[0], html=html)
+        else:
+            _alone(folders[0], html=html)
         return 0
     _one_mode(folders)
     failed = 0
@@ -85,7 +90,17 @@ def _alone(folder: Path, *, html: bool) -> None:
         print(f"page:   {folder / PAGE} ({written.page_bytes / 1e6:.1f} MB, opens offline)")
 
 
+def _ladders() -> ModuleType:
+    """Reads runs by this module, so it cannot be imported by it at once."""
+    from simulator.cli import ladder_report
+
+    return ladder_report
+
+
 def _line(folder: Path, *, html: bool) -> str:
+    if is_ladder(folder):
+        _ladders().write_ladder_report(folder, html=html)
+        return f"a ladder; `sim ladder --show {folder}` has its table"
     written = write_report(folder, show=False, html=html)
     files = ["report.md"] * (not written.published) + [f"{PAGE} ({written.page_bytes / 1e6:.1f} MB)"] * html
     return "; ".join((in_a_line(written.summary, written.manifest), *([", ".join(files)] if files else [])))

@@ -28,7 +28,8 @@ _SUMMARY = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """manifests: of the runs at hand, for marks. first: a run with both kinds of traffic, to show their shapes."""
+    """first: a run with both kinds of traffic, to show what they are. shape: of the synthetic traffic, where a ladder
+    tells it."""
 
     name: str
     rungs: tuple[Rung, ...]
@@ -36,6 +37,12 @@ class Found:
     random_weights: bool
     first: Opened | None
     scenario: str = ""
+    shape: str = ""
+
+    @property
+    def synthetic(self) -> str:
+        """How its synthetic traffic is called in a sentence."""
+        return self.shape or "the synthetic test"
 
 
 def is_run(path: Path) -> bool:
@@ -61,9 +68,8 @@ def _of_file(file: Path) -> Found:
         raise UsageError(f"{file} has no rungs; climb the ladder first")
     runs = [file.parent / run for held in ladder.runs.values() for run in held]
     first = next((each for run in runs if is_run(run) and _both(each := opened(run))), None)
-    return Found(
-        str(file.parent.name or file), ladder.rungs, ladder.emulated, ladder.random_weights, first, ladder.scenario
-    )
+    name = file.resolve().parent.name
+    return Found(name, ladder.rungs, ladder.emulated, ladder.random_weights, first, ladder.scenario, ladder.shape)
 
 
 def _both(run: Opened) -> bool:

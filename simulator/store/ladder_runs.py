@@ -23,6 +23,10 @@ class LadderRun:
     here: bool
 
 
+def is_ladder(folder: Path) -> bool:
+    return (folder / LADDER).is_file() and not (folder / MANIFEST).exists()
+
+
 def ladder_told(folder: Path) -> LadderTold:
     """Its ladder.json, checked. UsageError when that cannot be read or is none."""
     try:

@@ -28,6 +28,8 @@ FIGURE_WORDS = {
     "ttft_p50_s": ("TTFT p50", "s", "longer to the first token"),
     "tpot_p50_s": ("TPOT p50", "s", "longer a token"),
 }
+#: of a sheet, and of the picture that belongs to it
+CHOICE = "Which rung wins for which traffic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ def choice_sheets(rungs: Sequence[Rung], choice: Choice, figure: str) -> tuple[S
     level = next((rung.level for rung in rungs if rung.level is not None), None)
     at = "" if level is None else f", {level} at once"
     mine = Sheet(
-        title=f"Which rung wins for which traffic{at}",
+        title=f"{CHOICE}{at}",
         said=(verdict_sentence(choice, figure),),
         heads=_heads("agents", figure),
         rows=_rows(rungs, choice.agents, AGENTS, figure),
@@ -178,8 +180,20 @@ def _rows(rungs: Sequence[Rung], winner: Winner | None, kind: str, figure: str) 
 
 
 def _chart(rungs: Sequence[Rung], figure: str, name: str) -> str:
+    spec = choice_spec(rungs, figure)
+    if not spec:
+        return ""
+    from simulator.view.page.charts import chart  # the bundle is for pages alone
+
+    caption = "One point a repeat. The synthetic test chooses the rightmost rung; agents choose the " + (
+        "highest." if FIGURES[figure] == "higher" else "lowest."
+    )
+    return chart({**spec, "height": 260}, name, caption)
+
+
+def choice_spec(rungs: Sequence[Rung], figure: str) -> dict[str, Any]:
     """Each repeat as a point: agents' figure against synthetic tok/s. Where the two kinds of traffic agree, points rise
-    (or fall, where less is better) from the left to the right."""
+    (or fall, where less is better) from the left to the right. {} without a repeat that has both."""
     head = FIGURE_WORDS[figure][0]
     values = [
         {"rung": clean(rung.name), "synthetic": theirs, "agents": mine, "pair": repeat.pair}
@@ -189,8 +203,7 @@ def _chart(rungs: Sequence[Rung], figure: str, name: str) -> str:
         and (theirs := repeat.figure(SYNTHETIC, OUTPUT)) is not None
     ]
     if not values:
-        return ""
-    from simulator.view.page.charts import chart  # the bundle is for pages alone
+        return {}
 
     def axis(field: str, title: str) -> dict[str, Any]:
         return {"field": field, "type": "quantitative", "title": title, "scale": {"zero": False, "padding": 24}}
@@ -210,10 +223,7 @@ def _chart(rungs: Sequence[Rung], figure: str, name: str) -> str:
             },
         },
     ]  # fmt: skip
-    caption = "One point a repeat. The synthetic test chooses the rightmost rung; agents choose the " + (
-        "highest." if FIGURES[figure] == "higher" else "lowest."
-    )
-    return chart({"data": {"values": values}, "layer": layers, "height": 260}, name, caption)
+    return {"data": {"values": values}, "layer": layers}
 
 
 def _against(winner: Winner | None, rung: str) -> tuple[str, str, str]:

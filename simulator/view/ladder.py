@@ -16,6 +16,7 @@ from simulator.core.ladder.result import Row, rows
 from simulator.view.cells import clean, clock
 from simulator.view.format import DASH, digits, duration
 from simulator.view.identity import EMULATED, RANDOM
+from simulator.view.sheet import Sheet
 
 #: for 80 columns; ladder.json has more
 HEADS = ("rung", "agents", "ratio", "turn p50", "512/512", "ratio", "cert.")
@@ -89,9 +90,30 @@ def marks(told: Mapping[str, Any]) -> tuple[str, ...]:
     return (*emulated, RANDOM) if told.get("random_weights") else emulated
 
 
-def final(told: Mapping[str, Any], folder: str) -> RenderableType:
-    """The table, what it leaves open, and what to do next."""
+def final(told: Mapping[str, Any], folder: str, said: Sequence[str] = ()) -> RenderableType:
+    """The table, what it leaves open, and what to do next. said: what it says together, such as which rung leads at
+    which level of load."""
     found = rows(told)
+    heads, kept = _columns(told, found)
+    grid = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
+    for n in kept:
+        grid.add_column(heads[n], justify="right" if n else "left", no_wrap=True)
+    for row in found:
+        cells = _cells(row)
+        style = "" if row.certified == row.wanted else "yellow" if row.repeats else "red"
+        grid.add_row(*(Text(clean(cells[n])) for n in kept), style=style)
+    badges = [Text(f" {mark} ", style="bold white on red") for mark in marks(told)]
+    heading = [Text(clean(line), style="bold") for line in ("", *said, "")] if said else []
+    lines = [Text(clean(line)) for line in (*notes(told, found), "", *hints(folder))]
+    return Group(*badges, Text(clean(title(told)), style="bold"), grid, *heading, *lines)
+
+
+def title(told: Mapping[str, Any]) -> str:
+    return f"{told.get('scenario')}: output tok/s by traffic, ratios to the first rung"
+
+
+def _columns(told: Mapping[str, Any], found: Sequence[Row]) -> tuple[list[str], list[int]]:
+    """All heads, and which of them have anything below."""
     heads = list(HEADS)
     heads[4] = str(told.get("synthetic_shape") or "synthetic")
     filled = [
@@ -101,18 +123,15 @@ def final(told: Mapping[str, Any], folder: str) -> RenderableType:
         any(row.synthetic for row in found),
         any(row.synthetic_ratio for row in found),
     ]
-    kept = [0, *(n for n, has in enumerate(filled, 1) if has), len(heads) - 1]
-    grid = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
-    for n in kept:
-        grid.add_column(heads[n], justify="right" if n else "left", no_wrap=True)
-    for row in found:
-        cells = _cells(row)
-        style = "" if row.certified == row.wanted else "yellow" if row.repeats else "red"
-        grid.add_row(*(Text(clean(cells[n])) for n in kept), style=style)
-    badges = [Text(f" {mark} ", style="bold white on red") for mark in marks(told)]
-    title = f"{told.get('scenario')}: output tok/s by traffic, ratios to the first rung"
-    lines = [Text(clean(line)) for line in (*notes(told, found), "", *hints(folder))]
-    return Group(*badges, Text(clean(title), style="bold"), grid, *lines)
+    return heads, [0, *(n for n, has in enumerate(filled, 1) if has), len(heads) - 1]
+
+
+def sheet(told: Mapping[str, Any]) -> Sheet:
+    """The same table for a report."""
+    found = rows(told)
+    heads, kept = _columns(told, found)
+    cells = tuple(tuple(_cells(row)[n] for n in kept) for row in found)
+    return Sheet("Rungs", heads=tuple(heads[n] for n in kept), rows=cells, notes=tuple(notes(told, found)))
 
 
 def _cells(row: Row) -> list[str]:
@@ -158,4 +177,4 @@ def notes(told: Mapping[str, Any], found: Sequence[Row]) -> list[str]:
 
 
 def hints(folder: str) -> list[str]:
-    return [f"next: sim compare-traffic {folder}", f"      sim ladder --show {folder}"]
+    return [f"next: sim report {folder} --html", f"      sim compare-traffic {folder}"]

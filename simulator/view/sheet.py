@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
@@ -67,13 +67,16 @@ def _grid(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     return grid
 
 
-def markdown(document: Document) -> str:
+def markdown(document: Document, pictures: Mapping[str, str] | None = None) -> str:
+    """pictures: title of a sheet -> a picture's file, beside the one that this is written to."""
     out = [f"# {cell(document.title)}"]
     out += [f"**⚠ {cell(mark)}**" for mark in document.marks]
     for sheet in document.sheets:
         if sheet.title:
             out.append(f"## {cell(sheet.title)}")
         out += [f"**{cell(line)}**" for line in sheet.said]
+        if name := (pictures or {}).get(sheet.title):
+            out.append(f"![{cell('; '.join((*document.marks, sheet.title)))}]({name})")
         if sheet.rows:
             out.append("\n".join(_lines(sheet.heads, sheet.rows)))
         if sheet.drawn:

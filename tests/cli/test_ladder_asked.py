@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from simulator.cli.ladder import main
-from simulator.cli.ladder_asked import Asked, lanes, rungs
+from simulator.cli.ladder_asked import Asked, lanes, load, rungs
+from simulator.core.scenario_file import parse
 from simulator.engine.serving.ladder_file import load_ladder
 from simulator.errors import UsageError
 
@@ -63,6 +64,27 @@ def test_a_mistake_is_told_before_anything_is_written(
         main(asked(**more))
     assert said in str(error.value) and "\n" not in str(error.value)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("level", "stated", "more", "changes"),
+    [
+        (8, 512, (), ["sessions=8", "synthetic.concurrency=8", "synthetic.requests=64"]),
+        (32, 512, (), ["sessions=32", "synthetic.concurrency=32", "synthetic.requests=128"]),
+        (128, 512, (), ["sessions=128", "synthetic.concurrency=128", "synthetic.requests=512"]),
+        (400, 512, (), ["sessions=400", "synthetic.concurrency=400", "synthetic.requests=800"]),
+        (8, 12, (), ["sessions=8", "synthetic.concurrency=8", "synthetic.requests=16"]),
+        (8, 512, ("synthetic.requests=9",), ["sessions=8", "synthetic.concurrency=8"]),
+        (8, 512, ("sessions=0",), ["synthetic.concurrency=8", "synthetic.requests=64"]),
+        (8, 512, ("synthetic=null",), ["sessions=8"]),
+        (None, 512, (), []),
+    ],
+)
+def test_a_level_loads_only_traffic_that_is_sent(
+    level: int | None, stated: int, more: tuple[str, ...], changes: list[str]
+) -> None:
+    scenario = parse(SCENARIO.replace("requests: 8", f"requests: {stated}"), "s.yaml", more)
+    assert list(load(level, scenario, more)) == changes
 
 
 def test_lanes_take_gpus_and_equal_shares_of_the_cores(asked: Any, monkeypatch: pytest.MonkeyPatch) -> None:

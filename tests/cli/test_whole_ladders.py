@@ -1,4 +1,4 @@
-"""A ladder's folder where a run's is usual: `sim history`, `sim cost`, `sim export`."""
+"""A ladder's folder where a run's is usual: `sim history`, `sim cost`, `sim export`, `sim report`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
+from browser import View, chromium, look
 from fixtures_ladder import write_ladder
 from fixtures_run import Shape, write_run
 from pyarrow import parquet
@@ -132,3 +133,49 @@ def test_runs_that_are_gone_are_named_and_without_any_nothing_is_written(ladder:
         with pytest.raises(UsageError, match="no run of this ladder is here"):
             sim(*verb)
     assert not (tmp_path / "none.parquet").exists()
+
+
+def test_a_ladders_report_says_which_rung_leads_at_which_load(levels: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(levels, tmp_path / "loads")
+    shown = sim("report", folder, "--html")
+    assert "EMULATED" in shown and "Agents, by how many at once: base seems to lead at 2, top at 8." in shown
+    written = (folder / "report.md").read_text()
+    assert written.startswith("# Ladder: loads (agents)") and "EMULATED" in written
+    assert "the lead seems to pass from base to top" in written and "suggest this and decide nothing" in written
+    assert "](by_load.png)" in written and "| top@8 |" in written
+    assert (folder / "by_load.png").read_bytes().startswith(b"\x89PNG") and not (folder / "choice.png").exists()
+    for run in (folder / "runs").iterdir():
+        assert not (run / "report.html").exists()
+    shown = sim("ladder", "--show", folder)
+    assert "top seems to lead" not in shown and "top at 8." in shown
+
+
+def test_a_ladder_of_one_level_and_one_without_results_have_a_report_too(ladder: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(ladder, tmp_path / "one")
+    assert "report.md" in sim("report", folder)
+    assert "](choice.png)" in (folder / "report.md").read_text() and (folder / "choice.png").exists()
+    said = told(folder)
+    for rung in said["rungs"]:
+        rung["repeats"] = [{"pair": 0, "error": "did not start: no such flag"}]
+    (folder / "ladder.json").write_bytes(orjson.dumps(said))
+    assert "did not start: no such flag" in sim("report", folder)
+    both = sim("report", folder, ladder / "runs" / "base-0")
+    assert "a ladder; `sim ladder --show" in both and "not read" not in both
+
+
+def test_a_published_ladders_files_are_left_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    published = Path(__file__).resolve().parents[2] / "reports" / "h200_ladder"
+    before = {each.name: each.stat().st_mtime_ns for each in published.iterdir()}
+    shown = sim("report", published)
+    assert "a published ladder's files are left" in shown and "RANDOM WEIGHTS" in shown
+    assert {each.name: each.stat().st_mtime_ns for each in published.iterdir()} == before
+
+
+@pytest.mark.skipif(chromium() is None, reason="no Chromium")
+def test_the_page_draws_both_kinds_of_traffic_without_complaint(levels: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(levels, tmp_path / "loads")
+    sim("report", folder, "--html")
+    drawn = "document.querySelectorAll('#load-agents svg, #load-synthetic svg').length"
+    wide = "document.documentElement.scrollWidth - innerWidth"
+    for seen in look(folder / "report.html", [View(1280), View(390, dark=True)], f"[{drawn}, {wide}]"):
+        assert seen.errors == [] and seen.requests == [] and seen.value[0] == 2 and seen.value[1] <= 0

@@ -88,6 +88,7 @@ def test_what_is_left_is_the_longest_lane() -> None:
     assert left_s(lives, 1, [], 5.0) is None
     assert left_s(lives, 1, [Took(0, 10.0, (20.0,))], 5.0) == pytest.approx(60.0), "two lives on lane 0, one on lane 1"
     assert left_s((), 1, [Took(0, 10.0, (20.0,))], 5.0) == 0
+    assert left_s((), 3, [Took(0, 10.0, (20.0,))], 5.0, {0: 2, 1: 0}) == pytest.approx(40.0), "two levels of this life"
 
 
 @pytest.mark.parametrize("wrong", ["rungs", "pairs", "lanes", "repeats_per_life"])

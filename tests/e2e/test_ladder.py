@@ -182,9 +182,11 @@ def test_two_lanes_work_side_by_side_and_share_no_core(sim: Sim) -> None:
     for name, (each,) in found.items():
         manifest = orjson.loads((folder / each["run"] / "manifest.json").read_bytes())
         assert manifest["scenario"]["synthetic"]["concurrency"] == int(name[-1]) and manifest["caches_reset"]
+        assert manifest["scenario"]["sessions"] == 0 and each["agents"] is None, "a level adds no traffic"
         cores = lanes[each["lane"]]["cores"]
         assert manifest["ladder"]["cores"] == cores
         assert cores is None or manifest["engine"]["cores"] == len(cores), "the engine is held to its share"
+    assert "512/512" not in said and "by how many at once" in said and (folder / "report.md").exists()
     shares = [set(lane["cores"] or ()) for lane in told(folder)["lanes"]]
     assert not shares[0] & shares[1]
     assert none_left(str(sim.folder)), "processes were left behind"

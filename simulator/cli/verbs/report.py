@@ -9,7 +9,9 @@ import typer
 
 
 def report(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Run folders, also of killed runs.")],
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Run folders, also of killed runs, or ladders.")
+    ],
     html: Annotated[bool, typer.Option("--html", help="Also report.html: charts and tables, opens offline.")] = False,
 ) -> None:
     """Fold runs' records again: writes summary.json and report.md, prints the headline (of several, a line each)."""

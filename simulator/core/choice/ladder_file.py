@@ -11,9 +11,10 @@ from simulator.core.ladder.told import LadderTold, RungTold, told
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """runs: rung -> its run folders, relative to the file."""
+    """runs: rung -> its run folders, relative to the file. shape: of the synthetic traffic, "512/512"; "" unknown."""
 
     scenario: str
+    shape: str
     emulated: bool
     random_weights: bool
     rungs: tuple[Rung, ...]
@@ -28,6 +29,7 @@ def parse(text: bytes, name: str) -> Ladder:
 def ladder_of(ladder: LadderTold) -> Ladder:
     return Ladder(
         scenario=ladder.scenario,
+        shape=ladder.synthetic_shape or "",
         emulated=ladder.engine_kind == "emulated",
         random_weights=ladder.random_weights,
         rungs=tuple(_rung(each) for each in ladder.rungs),

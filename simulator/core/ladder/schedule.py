@@ -9,7 +9,7 @@ cancels out, too.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 #: an estimate is taken for so much longer than it says
@@ -80,11 +80,15 @@ def expected_s(life: Life, runs: int, over: Sequence[Took], floor_s: float) -> f
     return CAUTION * (start_s + runs * run_s)
 
 
-def left_s(lives: Sequence[Life], levels: int, over: Sequence[Took], floor_s: float) -> float | None:
-    """Seconds until the last lane is done with what is left, None before anything is known. levels: runs a repeat."""
-    if not any(each.runs_s for each in over):
+def left_s(
+    lives: Sequence[Life], levels: int, over: Sequence[Took], floor_s: float, going: Mapping[int, int] | None = None
+) -> float | None:
+    """Seconds until the last lane is done with what is left, None before anything is known. lives: not begun yet.
+    levels: runs a repeat. going: lane -> runs that its life at work has still to make."""
+    took = [seconds for each in over for seconds in each.runs_s]
+    if not took:
         return None
-    lanes: dict[int, float] = {}
+    lanes = {lane: runs * statistics.fmean(took) for lane, runs in (going or {}).items()}
     for life in lives:
         spent = expected_s(life, len(life.pairs) * levels, over, floor_s)
         lanes[life.lane] = lanes.get(life.lane, 0.0) + spent / CAUTION
