@@ -40,28 +40,45 @@ def parse(line: str) -> Glob | None:
         return None
 
 
-_TOKEN = re.compile(r"(?:^|(?<=/))\*\*/|(?<=/)\*\*$|\*+|\?|\[[!^]?\]?[^\]]*\]|\\.|.", re.DOTALL)
+_TOKEN = re.compile(r"(?:^|(?<=/))\*\*/|\*+|\?|\[[!^]?\]?[^\]]*\]|\\.|.", re.DOTALL)
 
 
 def _translate(text: str) -> str | None:
-    """Regular expression of a pattern; None when it can fit nothing (it ends with a backslash)."""
-    parts = []
+    """Regular expression of a pattern; None when it can fit nothing (it ends with a backslash).
+
+    Names and patterns are anybody's, so nothing may be tried in many ways: what stands between two stars of a name, or
+    between two `**/`, is taken where it first fits, which leaves the most to the rest.
+    """
+    parts: list[str] = []
+    folders = star = None  # where in parts the last "**/", and the last star of this name, begins
     for token in _TOKEN.findall(text):
         if token == "\\":
             return None
         if token == "**/":
+            _first_fit(parts, folders, "(?>(?:[^/]+/)*?")
+            folders, star = len(parts), None
             parts.append("(?:.*/)?")
-        elif token == "**":
-            parts.append(".+" if text != "**" else "[^/]*")
+        elif token == "**" and parts[-1:] == ["/"] and text.endswith("/**"):
+            parts.append(".+")
         elif token[0] == "*":
+            _first_fit(parts, star, "(?>[^/]*?")
+            star = len(parts)
             parts.append("[^/]*")
         elif token == "?":
             parts.append("[^/]")
         elif token[0] == "[" and len(token) > 1:
             parts.append(_class(token[1:-1]))
         else:
+            star = None if token == "/" else star
             parts.append(re.escape(token[-1]))
     return "".join(parts)
+
+
+def _first_fit(parts: list[str], start: int | None, opening: str) -> None:
+    """What begins at `start` and ends here gives nothing back once it fits."""
+    if start is not None:
+        parts[start] = opening
+        parts.append(")")
 
 
 def _class(inside: str) -> str:

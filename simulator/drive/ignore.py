@@ -6,7 +6,7 @@ Rules are asked about one entry at a time, on the way down: what lies in a hidde
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,14 +61,20 @@ def rules_at(root: Path, folder: str) -> Rules:
     return rules
 
 
-def entries(root: Path, folder: str, rules: Rules, *, hidden: bool) -> list[Entry]:
-    """What lies directly in `folder` and is not ignored, sorted by name. hidden: names that begin with a dot too."""
+def _nothing() -> None:
+    return
+
+
+def entries(root: Path, folder: str, rules: Rules, *, hidden: bool, each: Callable[[], None] = _nothing) -> list[Entry]:
+    """What lies directly in `folder` and is not ignored, sorted by name. hidden: names that begin with a dot too;
+    each: called before the rules are asked about an entry, and may raise."""
     try:
         found = sorted(os.scandir(root / folder), key=lambda e: e.name)
     except OSError:  # gone, not ours to read, or deeper than a path can say
         return []
     shown = []
     for item in found:
+        each()
         folder_like = item.is_dir(follow_symlinks=False)
         path = folder + item.name
         if (folder_like and item.name in NEVER) or item.name == ".git" or (not hidden and item.name.startswith(".")):
@@ -78,22 +84,23 @@ def entries(root: Path, folder: str, rules: Rules, *, hidden: bool) -> list[Entr
     return shown
 
 
-def walk(root: Path, folder: str = "", *, hidden: bool) -> Iterator[str]:
-    """Paths of the files and links below `folder`, in path order, nested repositories left out."""
+def walk(root: Path, folder: str = "", *, hidden: bool, each: Callable[[], None] = _nothing) -> Iterator[str]:
+    """Paths of the files and links below `folder`, in path order, nested repositories left out. hidden, each: as for
+    `entries`."""
+
+    def inside(folder: str, rules: Rules) -> Iterator[tuple[Entry, Rules]]:
+        return iter([(entry, rules) for entry in entries(root, folder, rules, hidden=hidden, each=each)])
+
     # a stack and not a recursion, for folders may be nested deeper than calls can be
-    stack = [iter(_with_rules(root, folder, rules_at(root, folder), hidden))]
+    stack = [inside(folder, rules_at(root, folder))]
     while stack:
         for entry, rules in stack[-1]:
             if not entry.folder:
                 if entry.link or os.path.isfile(root / entry.path):
                     yield entry.path
             elif not os.path.exists(root / entry.path / ".git"):
-                inside = entry.path + "/"
-                stack.append(iter(_with_rules(root, inside, rules.enter(root, inside), hidden)))
+                below = entry.path + "/"
+                stack.append(inside(below, rules.enter(root, below)))
                 break
         else:
             stack.pop()
-
-
-def _with_rules(root: Path, folder: str, rules: Rules, hidden: bool) -> list[tuple[Entry, Rules]]:
-    return [(entry, rules) for entry in entries(root, folder, rules, hidden=hidden)]

@@ -1,4 +1,4 @@
-"""Messages between two processes of one run over a socket: eight bytes of length, then a pickle. Both ends are ours."""
+"""Messages between two processes of one run over a socket, in frames."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pickle
 import socket
 from typing import Any
 
-LENGTH = 8
+from simulator.drive.frames import LENGTH, frame
 
 
 class Link:
@@ -22,9 +22,9 @@ class Link:
 
     def send(self, message: object) -> None:
         """Lost without a word when the other side is gone; who listens there is told by `receive`."""
-        data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+        data = frame(message)
         if not self._writer.is_closing():
-            self._writer.write(len(data).to_bytes(LENGTH, "big") + data)
+            self._writer.write(data)
 
     async def receive(self) -> Any:
         """The next message; EOFError when the other side is gone."""

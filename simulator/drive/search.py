@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -19,36 +20,46 @@ from simulator.drive.regular import NotRegular, read_regular
 MAX_HITS = 1_000
 #: larger files are passed over: nobody has source code like that, and many searches at once must not fill the memory
 MAX_FILE_BYTES = 20_000_000
-LIMIT_S = 30.0
 MAX_GLOBS = 500
 #: longer lines (minified code, data) are cut, or one hit could fill a context window
 MAX_LINE_CHARS = 500
 
 
 def search(
-    root: Path, path: str, regex: str, file_pattern: str | None, context_lines: int, limit_s: float = LIMIT_S
+    root: Path,
+    path: str,
+    regex: str,
+    file_pattern: str | None,
+    context_lines: int,
+    deadline: float = math.inf,
+    *,
+    alone: bool = False,
 ) -> Matches:
     """Hits below `path` (a folder or one file, relative to root, "" for all) in path order.
 
-    Hidden, ignored and binary files are skipped unless named by `path` itself. dialect.BadPattern: `regex` is no
-    expression; patterns.TooSlow: not done after limit_s.
+    Hidden, ignored and binary files are skipped unless named by `path` itself. deadline: time.monotonic(). alone: in a
+    process that is killed when it takes too long; elsewhere patterns.NotSoon before anything that might.
+    dialect.BadPattern: `regex` is no expression; patterns.TooSlow: the deadline passed.
     """
-    deadline = time.monotonic() + limit_s
     pattern = Pattern(regex)
+
+    def in_time() -> None:
+        if time.monotonic() > deadline:
+            raise TooSlow
+
     if (root / path).is_file():
         names: Iterable[str] = [path]
     else:
-        names = walk(root, path.rstrip("/") + "/" if path else "", hidden=False)
+        names = walk(root, path.rstrip("/") + "/" if path else "", hidden=False, each=in_time)
     wanted = _glob(file_pattern)
     hits: list[Hit] = []
     total = 0
     for name in names:
-        if time.monotonic() > deadline:
-            raise TooSlow
+        in_time()
         if not wanted(name) or (root / name).is_symlink():
             continue
         lines = _text_lines(root / name)
-        found = pattern.find(lines, deadline)
+        found = pattern.find(lines, deadline, alone=alone)
         hits += (_hit(name, lines, index, at, context_lines) for index, at in found[: MAX_HITS - len(hits)])
         total += len(found)
     return Matches(tuple(hits), total)

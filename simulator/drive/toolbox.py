@@ -47,11 +47,12 @@ from simulator.drive.listing import list_files
 from simulator.drive.outline import definitions, is_source
 from simulator.drive.patterns import TooSlow
 from simulator.drive.regular import NotRegular, read_regular
-from simulator.drive.search import LIMIT_S, search
+from simulator.drive.searcher import Lost, Searcher
 from simulator.drive.timelimit import time_limit_s
 
 MAX_FILE_BYTES = 20_000_000
 MAX_OUTLINED = 50
+SEARCH_LIMIT_S = 30.0
 
 
 class _NotDone(Exception):
@@ -63,7 +64,7 @@ class Toolbox:
     """root: the workspace; shown_root: the path that prompts show for it, mapped both ways in commands and outputs.
 
     documents: "extracted" or "raw" (core.task.Style); context_lines: around each search hit, as many as any client
-    shows; search_limit_s: how long a search may take.
+    shows; search_limit_s: how long a search may take; searcher: who does it.
     Holds no state besides the files, so threads may share it as far as they may share the files.
     """
 
@@ -72,11 +73,16 @@ class Toolbox:
     runner: CommandRunner
     documents: str = "extracted"
     context_lines: int = 2
-    search_limit_s: float = LIMIT_S
+    search_limit_s: float = SEARCH_LIMIT_S
+    searcher: Searcher = field(default_factory=Searcher)
     _real: Path = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_real", Path(os.path.realpath(self.root)))
+
+    def end_searches(self) -> None:
+        """Whatever is searched for in this workspace now is given up."""
+        self.searcher.end(self._real)
 
     def do(self, action: Action) -> Outcome:
         try:
@@ -180,12 +186,14 @@ class Toolbox:
         if not (self._real / path).exists():
             raise _NotDone(f"No such file or folder: {action.path}")
         try:
-            limit_s = self.search_limit_s
-            return search(self._real, path, action.regex, action.file_pattern, self.context_lines, limit_s)
+            limit_s, context = self.search_limit_s, self.context_lines
+            return self.searcher.search(self._real, path, action.regex, action.file_pattern, context, limit_s)
         except BadPattern as error:
             raise _NotDone(f"The regular expression {action.regex!r} is not valid: {error}") from error
         except TooSlow:
             raise _NotDone(f"The search for {action.regex!r} timed out after {limit_s:g} seconds") from None
+        except Lost as error:
+            raise _NotDone(f"The search for {action.regex!r} came to no end: {error}") from None
 
     def _definitions(self, path: str) -> Outcome:
         inside = self._inside(path)

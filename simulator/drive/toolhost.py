@@ -17,10 +17,11 @@ from typing import Any
 import simulator
 from simulator.core.action import Action
 from simulator.core.task import Check
+from simulator.drive.frames import LENGTH, frame
 from simulator.drive.processes import kill_marked
 from simulator.drive.removal import remove_tree
 from simulator.drive.tools import Done, Replayed
-from simulator.drive.toolserver import LENGTH, Failure, PastTurn, frame, mark_of
+from simulator.drive.toolserver import Failure, PastTurn, mark_of
 from simulator.drive.workspace import Repository
 from simulator.errors import ClientLost, SimError
 

@@ -1,8 +1,8 @@
 """The tool process: owns all workspaces and runs their tools, so that none of it disturbs the clocks of the load
-generator. Started by toolhost.ToolHost; speaks length-prefixed pickle on an inherited socket (both ends are ours).
+generator. Started by toolhost.ToolHost; speaks on an inherited socket (both ends are ours).
 
-A frame is 8 bytes of length, big-endian, and a pickle: (number, operation, arguments) there, (number, result or
-Failure) back, in any order. End of file means that the other side is gone: kill what runs and go as well.
+Frames (frames.py) hold (number, operation, arguments) there, (number, result or Failure) back, in any order. End of
+file means that the other side is gone: kill what runs and go as well.
 """
 
 from __future__ import annotations
@@ -27,17 +27,19 @@ from simulator.core.normalise import comparable, first_difference
 from simulator.core.task import Check
 from simulator.drive.checking import run_check
 from simulator.drive.commands import Scratch, ShellRunner
+from simulator.drive.frames import LENGTH, frame
 from simulator.drive.processes import kill_marked
 from simulator.drive.removal import remove_tree
 from simulator.drive.sandbox import SandboxRunner
+from simulator.drive.searcher import Searcher
 from simulator.drive.toolbox import Toolbox, apply_earlier
 from simulator.drive.tools import Done, Replayed
 from simulator.drive.workspace import Repository, Workspace
 from simulator.errors import SimError
 
-LENGTH = 8
 NICE = 5  # below the load generator and an engine on the same machine
 OOM_SCORE = 500
+WARM_SEARCHERS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +72,11 @@ def mark_of(scratch: Path) -> bytes:
     return b"HOME=" + os.fsencode(scratch) + b"/"
 
 
-def frame(message: object) -> bytes:
-    payload = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-    return len(payload).to_bytes(LENGTH, "big") + payload
-
-
 class Server:
     """The operations are the methods that `operations` lists, called on pool threads."""
 
     def __init__(self, scratch: Scratch) -> None:
-        self._scratch, self._runner = scratch, ShellRunner(scratch)
+        self._scratch, self._runner, self._searcher = scratch, ShellRunner(scratch), Searcher(WARM_SEARCHERS)
         self._benches: dict[str, Bench] = {}
 
     def operations(self) -> dict[str, Callable[..., object]]:
@@ -94,7 +91,7 @@ class Server:
         }
 
     def open(self, session: str, root: Path, shown_root: str, documents: str, context_lines: int) -> None:
-        toolbox = Toolbox(root, shown_root, self._runner, documents, context_lines)
+        toolbox = Toolbox(root, shown_root, self._runner, documents, context_lines, searcher=self._searcher)
         self._benches[session] = Bench(toolbox, None)
 
     def setup(
@@ -112,7 +109,7 @@ class Server:
         apart = root.with_name(f".{root.name}.git") if sandboxed else None
         workspace = repository.checkout(root, session, apart=apart)
         runner = SandboxRunner(self._scratch, (repository.path,)) if sandboxed else self._runner
-        toolbox = Toolbox(root, shown_root, runner, documents, context_lines)
+        toolbox = Toolbox(root, shown_root, runner, documents, context_lines, searcher=self._searcher)
         for turn in earlier:
             apply_earlier(toolbox, turn.actions)
             if turn.message:
@@ -122,7 +119,7 @@ class Server:
 
     def do(self, session: str, action: Action) -> Done:
         bench = self._bench(session)
-        # a search changes nothing and may go on for half a minute after its session has given it up
+        # a search changes nothing, and `finish` must not wait for it
         with contextlib.nullcontext() if isinstance(action, Search) else bench.lock:
             began = time.monotonic()
             outcome = bench.toolbox.do(action)
@@ -156,6 +153,7 @@ class Server:
 
     def finish(self, session: str, keep: bool) -> tuple[str, str]:
         bench = self._bench(session)
+        bench.toolbox.end_searches()
         with bench.lock:
             workspace = self._workspace(session)
             try:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from simulator.drive.globs import parse
 from simulator.drive.ignore import walk
 from simulator.drive.search import MAX_HITS, MAX_LINE_CHARS, expand_braces, search
 
@@ -15,7 +16,7 @@ PATTERNS = st.sampled_from(
     ["*.log", "!b.log", "out/", "/out", "docs/*", "!docs/api", "**/deep", "src/**/b.log", "a.py", "/a.py", "*", "!*/",
      "!*.py", "# c", "", "deep/", "[ab].py", "?.txt", r"\!x", "api/c.txt", "src/out",
      "[!a].log", "[a-c]*", "**", "docs/**", "**/out/", "*a.p?", r"\a.py", "a.py  ", "[]b].log", "!/out/", 
-     "[z-a].py", "out/**/b.log", "src/*/b.log", "!deep", "!c.txt", "/*/a.py", "x\\"]
+     "[z-a].py", "out/**/b.log", "src/*/b.log", "*o*g", "**/*p*/**/*c*t", "!deep", "!c.txt", "/*/a.py", "x\\"]
 )  # fmt: skip
 RULES = st.lists(PATTERNS, max_size=5)
 
@@ -42,6 +43,19 @@ def test_the_same_files_as_git_sees(tree, top, src, docs):
     assert sorted(walk(tree, hidden=True)) == sorted(filter(None, told.stdout.decode().split("\0")))
 
 
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*a" * 40 + "*b", "a" * 250),
+        ("*a" * 40 + "*b", "/".join(["a" * 200] * 20)),
+        ("**/a/" * 20 + "b", "a/" * 2_000 + "a"),
+        ("*a*b/" * 9 + "**/" + "*a*/" * 5 + "c", ("ab" * 50 + "/") * 40 + "d"),
+    ],
+)
+def test_a_pattern_that_could_fit_in_many_ways_is_tried_in_one(pattern, path):
+    assert parse(pattern).fits(path) is False
+
+
 def test_walk_is_in_path_order_at_every_level(tmp_path):
     for name in ("b/a", "a.txt", "a/z", "b/B", "B", "a/y/x"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +64,7 @@ def test_walk_is_in_path_order_at_every_level(tmp_path):
 
 
 def lines_of(tmp_path, regex, file_pattern=None, path="", context=0):
-    return [(h.path, h.line_no, h.line) for h in search(tmp_path, path, regex, file_pattern, context).hits]
+    return [(h.path, h.line_no, h.line) for h in search(tmp_path, path, regex, file_pattern, context, alone=True).hits]
 
 
 def test_what_counts_as_text(tmp_path):

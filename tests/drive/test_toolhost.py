@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from simulator.core.action import Command, Edit, Edited, ListFiles, Listing, Ran, ReadFile, Refused, Write
+from simulator.core.action import Command, Edit, Edited, ListFiles, Listing, Ran, ReadFile, Refused, Search, Write
 from simulator.core.task import Check, Commit
+from simulator.drive.toolbox import SEARCH_LIMIT_S
 from simulator.drive.toolhost import ToolHost
 from simulator.drive.toolserver import PastTurn
 from simulator.drive.workspace import Repository
@@ -196,6 +197,7 @@ OWNER = f"""
 import asyncio, signal, sys
 from pathlib import Path
 from simulator.core.action import Command
+from simulator.drive.toolbox import SEARCH_LIMIT_S
 from simulator.drive.toolhost import ToolHost
 
 async def main(root, way):
@@ -241,3 +243,21 @@ def test_it_works_on_uvloop(tmp_path):
         return [len(d.outcome.text) for d in done]
 
     assert uvloop.run(main()) == [700_000] * 5
+
+
+async def test_a_session_that_is_finished_takes_its_search_with_it(host, tmp_path):
+    endless = (Commit("Start", "A", "a@example.com", 1_700_000_000, {"a.txt": b"a" * 20_000 + b"!\n"}),)
+    repository = Repository.create(tmp_path / "r.git", endless)
+    await host.setup("s2", repository, tmp_path / "w", SHOWN)
+    search = asyncio.create_task(host.do("s2", Search("(a+)+$")))
+
+    def searchers() -> list[int]:
+        told = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(host.pid)], capture_output=True, text=True)
+        return [int(line.split()[0]) for line in told.stdout.splitlines() if "searcher" in line]
+
+    await asyncio.to_thread(wait_until, searchers, 60.0)
+    began = time.monotonic()
+    await host.finish("s2")
+    assert (await search).outcome == Refused("The search for '(a+)+$' came to no end: it was ended")
+    assert time.monotonic() - began < SEARCH_LIMIT_S / 2 and searchers() == []
+    assert (await host.do("s1", Search("(n|o)+e"))).outcome.total == 0
