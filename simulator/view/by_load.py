@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from simulator.core.choice.choice import AGENTS, FIGURES, OUTPUT, SYNTHETIC, Winner
-from simulator.core.choice.loads import ByLoad, Change, Point, plain
+from simulator.core.choice.choice import AGENTS, FIGURES, SYNTHETIC, Winner
+from simulator.core.choice.loads import ByLoad, Change, Point
 from simulator.core.compare.verdict import Verdict
 from simulator.view.by_load_chart import load_charts
 from simulator.view.cells import clean
@@ -44,7 +44,7 @@ def _leaders(found: ByLoad, level: int) -> tuple[str, ...]:
     cells = [count(level)]
     for kind in (AGENTS, SYNTHETIC):
         leader = found.leader(kind, level)
-        cells += [DASH, ""] if leader is None else [plain((level, leader)), _ahead(leader, level)]
+        cells += [DASH, ""] if leader is None else [found.leaders(kind, level)[0], _ahead(leader, level)]
     regret = found.choices[level].regret
     return (*cells, DASH if regret is None else "the same" if regret == 0 else _worse(regret, found.figure))
 
@@ -77,27 +77,35 @@ def sentences(found: ByLoad, synthetic: str) -> list[str]:
     said = []
     for kind, name in ((AGENTS, "Agents"), (SYNTHETIC, synthetic)):
         if told := _led(found, kind, name):
-            said += [told, *(_changed(each, name, found.figure) for each in found.changes if each.kind == kind)]
-    return [*said, *_tuned(found, synthetic)]
+            said += [told, *(_changed(each, name) for each in found.changes if each.kind == kind)]
+    said += _tuned(found, synthetic)
+    if found.limited:
+        said.append(f"At {_listed(found.limited)} the client was the limit in some runs: no verdict may be drawn.")
+    return said
 
 
 def _led(found: ByLoad, kind: str, name: str) -> str:
-    """`Agents, by how many at once: flashinfer seems to lead at 8 and 32, top at 128.`"""
-    led = [(level, leader) for level in found.levels if (leader := found.leader(kind, level)) is not None]
-    if not led:
+    """`Agents, by how many at once: flashinfer or async (within 2 %) seem to lead at 8 and 32, top at 128.`"""
+    at = {level: leaders for level in found.levels if (leaders := found.leaders(kind, level))}
+    if not at:
         return ""
-    sure = all(leader.decided for _, leader in led)
-    stretches: list[tuple[str, list[int]]] = []
-    for each in led:
-        if not stretches or stretches[-1][0] != plain(each):
-            stretches.append((plain(each), []))
-        stretches[-1][1].append(each[0])
-    verb = "leads" if sure else "seems to lead"
-    if len(stretches) == 1:
-        rung, at = stretches[0]
-        return f"{name}, by how many at once: {clean(rung)} {verb} at all of {_listed(at)}."
-    parts = [f"{clean(rung)}{f' {verb}' if not n else ''} at {_listed(at)}" for n, (rung, at) in enumerate(stretches)]
+    sure = all(leader.decided for level in at if (leader := found.leader(kind, level)) is not None)
+    stretches: list[tuple[tuple[str, ...], list[int]]] = []
+    for level, leaders in at.items():
+        if not stretches or set(stretches[-1][0]) != set(leaders):
+            stretches.append((leaders, []))
+        stretches[-1][1].append(level)
+    verb = " leads" if sure else " seems to lead"
+    parts = [
+        f"{_either(leaders, found.margin(kind))}{'' if n else verb} at {_listed(levels)}"
+        for n, (leaders, levels) in enumerate(stretches)
+    ]
     return f"{name}, by how many at once: {', '.join(parts)}."
+
+
+def _either(rungs: Sequence[str], margin: float) -> str:
+    told = " or ".join(map(clean, rungs))
+    return told if len(rungs) == 1 else f"{told} (within {100 * margin:.0f} %)"
 
 
 def _listed(levels: Sequence[int]) -> str:
@@ -105,9 +113,8 @@ def _listed(levels: Sequence[int]) -> str:
     return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
 
 
-def _changed(change: Change, name: str, figure: str) -> str:
+def _changed(change: Change, name: str) -> str:
     """Where the lead passes on, how large it was on both sides, and whether that is shown."""
-    who = f"{name}: between {count(change.below)} and {count(change.above)}"
     before, after = clean(change.before), clean(change.after)
     gaps = []
     if change.ahead is not None:
@@ -115,12 +122,11 @@ def _changed(change: Change, name: str, figure: str) -> str:
     if change.behind is not None:
         gaps.append(f"{before} is {_share(change.behind)} behind at {count(change.above)}")
     told = f" ({', '.join(gaps)})" if gaps else ""
+    verb = "passes" if change.decided else "seems to pass"
+    where = f"between {count(change.below)} and {count(change.above)}"
+    head = f"{name}: {where} the lead {verb} from {before} to {after}{told}"
     if change.decided:
-        return f"{who} the lead passes from {before} to {after}{told}."
-    head = f"{who} the lead seems to pass from {before} to {after}{told}"
-    if change.tie:
-        margin = 2 if change.kind == SYNTHETIC or figure == OUTPUT else 5
-        return f"{head}, but a gap below {margin} % is none: the two may be equal there."
+        return f"{head}."
     match change.verdict:
         case Verdict.SUGGESTIVE:
             return f"{head}: so few pairs suggest this and decide nothing."
@@ -135,22 +141,25 @@ def _tuned(found: ByLoad, synthetic: str) -> list[str]:
     leader = found.leader(SYNTHETIC, top)
     if leader is None or not found.knows(AGENTS):
         return []
-    rung, costs, sure = plain((top, leader)), [], True
-    worse = FIGURE_WORDS[found.figure][2]
+    rung, worse = found.leaders(SYNTHETIC, top)[0], FIGURE_WORDS[found.figure][2]
+    well: list[int] = []
+    costs, sure = [], True
     for level in found.levels:
         mine = found.leader(AGENTS, level)
         if mine is None:
             continue
-        if plain((level, mine)) == rung:
-            costs.append(f"as well as anywhere at {count(level)}")
+        other = next((each for each in mine.others if each.rung in (f"{rung}@{level}", rung)), None)
+        if rung in found.leaders(AGENTS, level):
+            well.append(level)
             sure &= mine.decided
-        elif other := next((each for each in mine.others if each.rung in (f"{rung}@{level}", rung)), None):
+        elif other is not None:
             costs.append(f"{_share(abs(1 - other.ratio.ratio))} {worse} at {count(level)}")
             sure &= other.verdict == Verdict.WORSE
-    if not costs:
+    parts = [*costs, *([f"as well as anywhere at {_listed(well)}"] if well else [])]
+    if not parts:
         return []
-    told = f"Tuned on {synthetic} at {count(top)} at once you would pick {clean(rung)}; your agents"
-    return [f"{told} {'run' if sure else 'seem to run'} {_listed_words(costs)} there."]
+    told = f"Tuned on {synthetic} at {count(top)} at once you would pick {clean(rung)}; on it your agents"
+    return [f"{told} {'run' if sure else 'seem to run'} {_listed_words(parts)}."]
 
 
 def _listed_words(parts: Sequence[str]) -> str:

@@ -3,7 +3,6 @@ where for which traffic, and between which levels the lead passes to another one
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -40,9 +39,9 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Between two neighbouring levels the lead passes from one rung to another. ahead: by how much the first leads the
-    second below, behind: by how much it is behind it above, shares above 0; None without a common pair. verdict: WORSE
-    when repeats show both, else why it is not shown. tie: one of the two gaps is within the margin of equality."""
+    """Between two levels the lead passes from one rung to another; on levels between them both lead. ahead: by how much
+    the second is behind the first below, behind: by how much the first is behind the second above, shares; None without
+    a common pair. verdict: WORSE when repeats show both, else why it is not shown."""
 
     kind: str
     below: int
@@ -52,11 +51,10 @@ class Change:
     ahead: float | None
     behind: float | None
     verdict: Verdict
-    tie: bool
 
     @property
     def decided(self) -> bool:
-        return self.verdict == Verdict.WORSE and not self.tie
+        return self.verdict == Verdict.WORSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +80,29 @@ class ByLoad:
     def leader(self, kind: str, level: int) -> Winner | None:
         choice = self.choices[level]
         return choice.agents if kind == AGENTS else choice.synthetic
+
+    def margin(self, kind: str) -> float:
+        """Share within which two rungs are as good as equal."""
+        return THROUGHPUT_MARGIN if kind == SYNTHETIC or self.figure == OUTPUT else LATENCY_MARGIN
+
+    def leaders(self, kind: str, level: int) -> tuple[str, ...]:
+        """The leader, and rungs that are as good as it: within the margin, whatever the repeats show. () of none."""
+        leader = self.leader(kind, level)
+        if leader is None:
+            return ()
+        near = [each.rung for each in leader.others if abs(1 - each.ratio.ratio) < self.margin(kind)]
+        return tuple(name.removesuffix(f"@{level}") for name in (leader.rung, *near))
+
+    @property
+    def limited(self) -> tuple[int, ...]:
+        """Levels at which the client was the limit in a run that the leader or a rung beside it has."""
+        led = [(level, self.leader(kind, level)) for level in self.levels for kind in KINDS]
+        found = {
+            level
+            for level, leader in led
+            if leader is not None and any(each.verdict == Verdict.CLIENT_LIMITED for each in leader.others)
+        }
+        return tuple(sorted(found))
 
 
 def by_load(rungs: Sequence[Rung], figure: str = OUTPUT) -> ByLoad | None:
@@ -119,39 +140,46 @@ def _points(here: Mapping[int, Sequence[Rung]], first: str, name: str, kind: str
 
 
 def _changes(found: ByLoad, kind: str) -> list[Change]:
-    led = [(level, leader) for level in found.levels if (leader := found.leader(kind, level)) is not None]
-    return [
-        _change(kind, found, below, above) for below, above in itertools.pairwise(led) if plain(below) != plain(above)
-    ]
+    """The lead is held while one rung is among the leaders of every level."""
+    changes: list[Change] = []
+    held: list[str] = []
+    since: list[int] = []
+    for level in found.levels:
+        leaders = found.leaders(kind, level)
+        if not leaders:
+            continue
+        still = [name for name in held if name in leaders]
+        if held and not still:
+            before, after = held[0], leaders[0]
+            below = next(each for each in reversed(since) if after not in found.leaders(kind, each))
+            changes.append(_change(kind, found, (below, before), (level, after)))
+            since = []
+        held = still or list(leaders)
+        since.append(level)
+    return changes
 
 
-def plain(led: tuple[int, Winner]) -> str:
-    """The leader's name without its level."""
-    return led[1].rung.removesuffix(f"@{led[0]}")
-
-
-def _change(kind: str, found: ByLoad, below: tuple[int, Winner], above: tuple[int, Winner]) -> Change:
-    figure = found.figure if kind == AGENTS else OUTPUT
-    before, after = plain(below), plain(above)
-    one, other = _gap(below, after, figure), _gap(above, before, figure)
+def _change(kind: str, found: ByLoad, below: tuple[int, str], above: tuple[int, str]) -> Change:
+    one, other = _gap(found, kind, *below, above[1]), _gap(found, kind, *above, below[1])
     verdicts = [each[1] for each in (one, other) if each is not None]
     weakest = next((each for each in _WEAKEST if each in verdicts), Verdict.WORSE)
-    margin = THROUGHPUT_MARGIN if figure == OUTPUT else LATENCY_MARGIN
-    gaps = [each[0] for each in (one, other) if each is not None]
     return Change(
-        kind, below[0], above[0], before, after,
+        kind, below[0], above[0], below[1], above[1],
         ahead=None if one is None else one[0],
         behind=None if other is None else other[0],
         verdict=weakest if len(verdicts) == 2 else Verdict.INCONCLUSIVE,
-        tie=any(gap < margin for gap in gaps),
     )  # fmt: skip
 
 
-def _gap(led: tuple[int, Winner], rung: str, figure: str) -> tuple[float, Verdict] | None:
-    """By how much a rung is worse than the leader at a level, a share of the leader's figure, and what may be said."""
-    level, leader = led
-    found = next((each for each in leader.others if each.rung in (f"{rung}@{level}", rung)), None)
-    if found is None:
+def _gap(found: ByLoad, kind: str, level: int, better: str, worse: str) -> tuple[float, Verdict] | None:
+    """By how much one rung is behind another that leads at a level, a share of the other's figure, and what may be
+    said of it; None without a common pair with the leader."""
+    leader = found.leader(kind, level)
+    assert leader is not None
+    places = {each.rung.removesuffix(f"@{level}"): each for each in leader.others}
+    if (behind := places.get(worse)) is None:
         return None
-    ratio = found.ratio.ratio
-    return (1 - ratio if FIGURES[figure] == "higher" else ratio - 1), found.verdict
+    ahead = 1.0 if better not in places else places[better].ratio.ratio
+    figure = found.figure if kind == AGENTS else OUTPUT
+    ratio = behind.ratio.ratio / ahead
+    return (1 - ratio if FIGURES[figure] == "higher" else ratio - 1), behind.verdict
