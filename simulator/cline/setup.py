@@ -31,6 +31,8 @@ class Setup:
     subagents: the client offers its tool for sub-agents (sdk's command line always does).
     mode: in which the session begins.
     remote_url: of the repository's origin, "" when it has none (classic shows it in the first message).
+    must_fit: a recorded request that is above the window after every cut is refused; false, it stands as it is, for a
+        recording of which nothing is sent.
     extra_body: merged into the body's tail; a mapping inside (`stream_options`) is merged key by key.
     """
 
@@ -55,6 +57,7 @@ class Setup:
     shell: str = "/bin/bash"
     home: str = "/home/dev"
     remote_url: str = ""
+    must_fit: bool = True
     extra_body: Mapping[str, Any] = field(default_factory=dict)
 
 

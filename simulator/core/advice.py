@@ -54,8 +54,8 @@ REASONS: dict[str, tuple[str, str]] = {
         "see `error` in sessions.jsonl for what each met, fix the cause and run again",
     ),
     "censored": (
-        "requests cut off by the end of the run are the long ones, so E2EL and turn latency read low",
-        "lengthen the window or the drain time",
+        "requests cut off by the end are the long ones, so E2EL and turn latency read low",
+        "lengthen the window or the drain time; in a live run raise live.max_session_s, or set live.max_reply_tok",
     ),
     "usage_missing": (
         "token counts of these replies are the client's own count or the plan, not the server's, which named none or "
@@ -165,7 +165,7 @@ def _client(client: dict[str, Any]) -> Iterator[dict[str, str]]:
 def _traffic(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
     yield from _window(kind, part)
     yield from _arrival(kind, part["arrival"])
-    yield from _requests(kind, part["requests"])
+    yield from _requests(kind, part["requests"], live=part.get("live") is not None)
     yield from _tokens(kind, part)
     if is_drift(part["drift"], part["drift_margin"]):
         what = f"{_percent(part['drift'])} (± {100 * part['drift_margin']:.1f}) tok/s against the first"
@@ -191,12 +191,13 @@ def _arrival(kind: str, arrival: dict[str, Any] | None) -> Iterator[dict[str, st
     yield warning(arrival["state"], f"{head}; {what}")
 
 
-def _requests(kind: str, requests: dict[str, Any]) -> Iterator[dict[str, str]]:
+def _requests(kind: str, requests: dict[str, Any], *, live: bool) -> Iterator[dict[str, str]]:
     sent = requests["sent"]
     if requests["failed"]:
         yield warning("failures", f"{kind}: {requests['failed']} of {sent} requests failed")
     if requests["cancelled"] > 0.05 * sent:
-        yield warning("censored", f"{kind}: {requests['cancelled']} of {sent} requests were cut off by the end")
+        end = "the end of the run or of their session's time" if live else "the end"
+        yield warning("censored", f"{kind}: {requests['cancelled']} of {sent} requests were cut off by {end}")
 
 
 def _tokens(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:

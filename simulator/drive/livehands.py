@@ -8,7 +8,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from simulator.cline.profiles import profile as profile_of
-from simulator.core.action import Action, Command, Declined, Delegate, Outcome, Ran, Refused, Reports, outcome_text
+from simulator.core.action import (
+    Action,
+    Command,
+    Complete,
+    Declined,
+    Delegate,
+    Finished,
+    Outcome,
+    Ran,
+    Refused,
+    Reports,
+    outcome_text,
+)
 from simulator.core.plan import SessionPlan
 from simulator.core.record import ToolRun
 from simulator.drive.stage import Stage
@@ -33,6 +45,7 @@ class LiveHands:
                  send: Send | None, branch: int = 0) -> None:  # fmt: skip
         self._s, self._plan, self._slot, self._wall, self._tally = stage, plan, slot, wall, tally
         self._ends_s, self._send, self._branch = ends_s, send, branch
+        self._client = profile_of(plan.profile).client
 
     async def carry_out(self, turn: int, actions: Sequence[Action]) -> list[Outcome]:
         """One outcome an action, and a commit when one of them changed a file."""
@@ -45,6 +58,8 @@ class LiveHands:
                     out.append(Refused(reason))
                 case Delegate():
                     out.append(await self._delegate(action))
+                case Complete() if self._client == "sdk":
+                    out.append(Finished())  # the words of its answer, and no call
                 case _:
                     out.append(await self._do(turn, number, action))
         if self._tally.edits != before:
@@ -63,8 +78,7 @@ class LiveHands:
     def _in_time(self, action: Action) -> Action:
         """A command may have more time than there is."""
         left_s = max(LEAST_S, self._ends_s - self._s.now())
-        classic = profile_of(self._plan.profile).client == "classic"
-        if isinstance(action, Command) and time_limit_s(action, patterns=classic) > left_s:
+        if isinstance(action, Command) and time_limit_s(action, patterns=self._client == "classic") > left_s:
             return replace(action, timeout_s=left_s)
         return action
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 
 from simulator.cline.live.conversation import LiveClient, body
 from simulator.cline.live.firstcall import FirstCall
@@ -21,6 +22,7 @@ from simulator.core.plan import SessionPlan
 from simulator.drive.sender import Job, Reply
 from simulator.drive.stage import Stage
 from simulator.drive.talk import book, offered
+from simulator.drive.transcript import Transcript
 from simulator.drive.wall import Wall
 
 
@@ -53,7 +55,7 @@ class LiveTalk:
                  branch: int = 0) -> None:  # fmt: skip
         self._s, self._plan, self._slot, self._wall = stage, plan, slot, wall
         self._client, self._budget, self._branch = client, budget, branch
-        self._recovery = Recovery(plan.profile)
+        self._recovery, self._transcript = Recovery(plan.profile), Transcript(stage.recorder, client)
         self._offered = [offered(tail) for tail in client.tails]
         self.turn = self.prompt_tok = self.output_tok = 0
         self.begun = asyncio.Event()
@@ -179,6 +181,8 @@ class LiveTalk:
             stop_after_tok=None if self._branch else max(1, limits.output_tok - self._budget.output_tok),
             expected=Expected(None, self._offered[draft.head]),
             begun=self.begun,
+            ends_s=self._budget.ends_s,
+            told=partial(self._transcript.add, draft),
             enough=FirstCall(xml=self._client.profile.calls == "xml") if one_call else None,
             live=True,
         )

@@ -24,6 +24,8 @@ from simulator.drive.wire import OnRead
 
 #: socket reads parsed before the loop gets its turn, a fifth of a millisecond to half of one
 SLICE = 128
+#: detail of a request that a limit of its own session cut
+TIME_UP = "the session's time was up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,9 @@ class Job:
     """What is to be sent, and the names its record will carry. path: below the base URL. branch: 0, or which sub-agent
     of the session sends. stop_after_tok: close the stream once so many output tokens have come. expected: what a replay
     expects of the reply; None, whatever comes whole is right. begun: set when the reply begins to come in. enough: sees
-    each read, and says when the client has what it wants and closes the stream. live: prompt_tok is a guess, to be
+    each read, and says when the client has what it wants and closes the stream. ends_s: run time at which the session's
+    own time is up, so that a record of a request that was cancelled then does not blame the run's end. told: given the
+    record and what was read, however the request ended. live: prompt_tok is a guess, to be
     shown while it runs; there is no plan that the record could be held against."""
 
     kind: str
@@ -50,6 +54,8 @@ class Job:
     expected: Expected | None = None
     begun: asyncio.Event | None = None
     enough: OnRead | None = None
+    ends_s: float | None = None
+    told: Callable[[Request, Reading], None] | None = None
     live: bool = False
 
 
@@ -146,6 +152,8 @@ class Sender:
                 self._meter.in_flight -= 1
             reading = await self._read(exchange)
         except asyncio.CancelledError:
+            if job.ends_s is not None and self._now() >= job.ends_s:
+                exchange.detail = TIME_UP
             self._finish(job, number, exchange, read_stream(exchange.bodies()), counter)
             raise
         return self._finish(job, number, exchange, reading, counter)
@@ -213,6 +221,8 @@ class Sender:
         )
         self._recorder.request(record, _deltas_us(exchange.t_sent_s, times), reading.tokens)
         self._note(job, record, counter)
+        if job.told is not None:
+            job.told(record, reading)
         return Reply(record, reading, exchange.retry_after_s)
 
     def _note(self, job: Job, record: Request, counter: StreamCounter) -> None:

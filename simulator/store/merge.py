@@ -21,8 +21,10 @@ from simulator.core.chunks import BYTES_A_CHUNK
 from simulator.core.pulses import WorstLag, together
 from simulator.core.record import Pulse, SlotState
 from simulator.errors import UsageError
+from simulator.store.manifest import read_manifest
 from simulator.store.tail import Tail
-from simulator.store.writer import CHUNKS, DIFFS, PULSE, RECORDS, SESSIONS, TOOLS, RunWriter
+from simulator.store.transcripts import TRANSCRIPTS, Transcripts
+from simulator.store.writer import CHUNKS, DIFFS, PULSE, RECORDS, SESSIONS, TOOLS, RunWriter, mark_of
 
 PARTS = "parts"
 #: how many pulses one process may be behind the first before the others' are shown without it
@@ -44,6 +46,7 @@ class PartWriter(RunWriter):
         folder.mkdir(parents=True, exist_ok=True)
         super().__init__(folder, {})
         self._run, self._tell = run, tell
+        self._said = Transcripts(run / TRANSCRIPTS, mark_of(read_manifest(run)))  # a session is one process's
 
     def window(self, kind: str, start_s: float, end_s: float) -> None:
         self._tell(("window", kind, start_s, end_s))

@@ -19,12 +19,18 @@ from simulator.core.record import EngineSample, Pulse, Request, Session, ToolRun
 from simulator.errors import UsageError
 from simulator.store.layout import SCHEMA
 from simulator.store.manifest import MANIFEST, write_json, write_whole
+from simulator.store.transcripts import TRANSCRIPTS, Transcripts
 
 CHUNKS = "chunks.bin"
 RECORDS, TOOLS, SESSIONS = "records.jsonl", "tools.jsonl", "sessions.jsonl"
 ENGINE, PULSE = "engine.jsonl", "pulse.jsonl"
 WINDOWS = "windows.json"
 DIFFS = "diffs"
+
+
+def mark_of(manifest: Mapping[str, Any]) -> bytes:
+    """What each line of an emulated engine's run has last, so that none can pass for a real engine's."""
+    return b',"engine":"EMULATED"' if (manifest.get("engine") or {}).get("kind") == "emulated" else b""
 
 
 class _Appender:
@@ -70,9 +76,10 @@ class RunWriter:
         write_json(path / MANIFEST, self._manifest)
         # chunks first: a flush writes in this order, so a line that can be read has its chunks on disk
         self._chunks = _Appender(path / CHUNKS)
-        self._emulated = (manifest.get("engine") or {}).get("kind") == "emulated"
-        mark = b',"engine":"EMULATED"' if self._emulated else b""  # so that no line can pass for a real engine's
+        mark = mark_of(manifest)
+        self._emulated = bool(mark)
         self._lines = {name: _Appender(path / name, mark) for name in (RECORDS, TOOLS, SESSIONS, ENGINE, PULSE)}
+        self._said = Transcripts(path / TRANSCRIPTS, mark)
         self._open = True
 
     def request(self, record: Request, deltas_us: Sequence[int], tokens: Sequence[int]) -> None:
@@ -114,6 +121,10 @@ class RunWriter:
         """The final diff of a session's workspace, as diffs/SESSION.patch."""
         self.write_diff(self.path / DIFFS, session, patch)
 
+    def said(self, session: str, line: bytes) -> None:
+        """A line of transcripts/SESSION.jsonl."""
+        self._said.add(session, line)
+
     @staticmethod
     def write_diff(folder: Path, session: str, patch: str) -> None:
         folder.mkdir(exist_ok=True)
@@ -128,6 +139,7 @@ class RunWriter:
         self._chunks.flush()
         for lines in self._lines.values():
             lines.flush()
+        self._said.flush()
 
     def finish(self, extra: Mapping[str, Any] | None = None) -> None:
         """Flushes, closes, and writes the manifest again with `ended` (Unix seconds) and the extra fields. Calling it

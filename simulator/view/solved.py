@@ -16,7 +16,7 @@ WORDS = {
     "loop": "made the same call over and over",
     "malformed_calls": "wrote calls that its client could not read",
     "context_overflow": "ran out of its context window",
-    "time_out": "reached a limit of turns, tokens or seconds",
+    "time_out": "reached a limit of turns, tokens or seconds, or its replies never came to an end",
     "engine_error": "its requests failed",
 }
 GROUPS = {"by_kind": "task kind", "by_size": "task size", "by_profile": "client profile"}
@@ -78,7 +78,7 @@ def section(agent: Mapping[str, Any]) -> list[str]:
     if live["unjudged"]:
         rows.append(("not judged: the run ended before, or it was a fault of ours", count(live["unjudged"])))
     rows += [
-        ("replies a session, p50 / p90", _pair(live["turns"])),
+        ("turns (replies that stood) a session, p50 / p90", _pair(live["turns"])),
         ("prompt tokens a session, p50 / p90", _pair(live["prompt_tok"])),
         ("output tokens a session, p50 / p90", _pair(live["output_tok"])),
     ]
@@ -93,7 +93,8 @@ def section(agent: Mapping[str, Any]) -> list[str]:
         rows.append(("the oracle's mistakes", mistakes(oracle)))
     lines = ["## Tasks solved", "", *table(("", ""), rows), "", *_parts(live, found)]
     told = "A task is solved when its check passes on what the session left, however the session ended."
-    return [*lines, f"{told} 95 %: Wilson's interval. What a solved task costs: `sim cost`.", ""]
+    more = "What a solved task costs: `sim cost`. What was said, word for word: `transcripts/` of the run folder."
+    return [*lines, f"{told} 95 %: Wilson's interval. {more}", ""]
 
 
 def _parts(live: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:

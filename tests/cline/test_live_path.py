@@ -41,12 +41,13 @@ def test_an_sdk_listing_is_its_command() -> None:
     ("turns", "first", "share"),
     [
         ((), 0, 0.0),
-        (STEPS[:2], 2, 0.5),  # it ended too soon
+        (STEPS[:2], 2, 3 / 5),  # it ended too soon
         ((STEPS[0], (Search("x"),), *STEPS[1:]), 1, 1.0),  # one more: all that follows is late, and all was made
         ((*STEPS, STEPS[0]), 4, 1.0),
         (((Declined("read_file", "{}", "why"),), *STEPS), 0, 1.0),
-        ((STEPS[1],), 0, 2 / 6),
-        ((STEPS[0], STEPS[0], STEPS[0]), 1, 1 / 6),  # made three times, recorded once
+        ((STEPS[1],), 0, 2 / 5),
+        ((STEPS[0], STEPS[0], STEPS[0]), 1, 1 / 5),  # made three times, recorded once
+        (STEPS[3:], 0, 0.0),  # to end is no part of the way
     ],
 )
 def test_where_it_is_left_and_what_was_made(turns: tuple[tuple[Action, ...], ...], first: int, share: float) -> None:

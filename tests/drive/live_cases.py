@@ -55,3 +55,17 @@ def adds_up(done: Played) -> None:
     session = done.session
     parts = sum(getattr(session, f"{part}_s") for part in PARTS)
     assert parts == pytest.approx(session.t_end_s - session.t_ready_s, abs=1e-6)
+    _is_told(done)
+
+
+def _is_told(done: Played) -> None:
+    """The transcript has every request once, and of each message the first time that it was sent."""
+    lines, shown = done.lines.transcript, list[Any]()
+    assert [(line["request"], line["turn"], line["outcome"]) for line in lines] == [
+        (r.request, r.turn, r.outcome) for r in done.lines.requests
+    ]
+    for line, body in zip(lines, done.model.bodies, strict=True):
+        new = [message for message in body["messages"] if message not in shown]
+        assert [message for message in line["sent"] if message not in shown] == new
+        assert line["messages"] == len(body["messages"]) and all(sent in body["messages"] for sent in line["sent"])
+        shown += line["sent"]

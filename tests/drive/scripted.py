@@ -95,6 +95,7 @@ class Lines:
         self.sessions.append(record)
 
     def diff(self, session: str, patch: str) -> None: ...
+    def said(self, session: str, line: bytes) -> None: ...
 
 
 def message(role: str, content: object, **more: object) -> bytes:

@@ -162,6 +162,7 @@ class Lines:
     requests: list[Request] = field(default_factory=list)
     tools: list[ToolRun] = field(default_factory=list)
     sessions: list[Session] = field(default_factory=list)
+    transcript: list[dict[str, Any]] = field(default_factory=list)
 
     def request(self, record: Request, deltas_us: object, tokens: object) -> None:
         self.requests.append(record)
@@ -173,6 +174,9 @@ class Lines:
         self.sessions.append(record)
 
     def diff(self, session: str, patch: str) -> None: ...
+
+    def said(self, session: str, line: bytes) -> None:
+        self.transcript.append(orjson.loads(line))
 
 
 @dataclass

@@ -27,7 +27,7 @@ async def test_a_model_that_hears_its_client_s_complaints_goes_on(tmp_path: Path
         assert done.session.verified is True and done.session.end_turn == 7, profile
         complaint = {"classic-xml": "called no tool", "classic-native": "without a value", "sdk": "NoSuchTool"}
         assert complaint[profile] in done.last(1)
-        assert done.session.diverged_turn == 0 and done.session.recorded_share == 0.75
+        assert done.session.diverged_turn == 0 and done.session.recorded_share == pytest.approx(2 / 3)
 
 
 async def test_arguments_that_end_too_soon_are_mended(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ async def test_a_list_in_one_sdk_call_is_answered_by_one_message(tmp_path: Path)
     done = await play(plan("sdk"), steps("sdk", both, (FIX,), (DONE,)), tmp_path)
     (answer,) = [m for m in done.messages(1) if m["role"] == "tool"]
     rows = json.loads(answer["content"])
-    assert [row["success"] for row in rows] == [True, False] and len(done.lines.tools) == 4
+    assert [row["success"] for row in rows] == [True, False] and len(done.lines.tools) == 3, "its answer is no call"
 
 
 async def test_plan_mode(tmp_path: Path) -> None:

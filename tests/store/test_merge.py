@@ -44,6 +44,9 @@ def test_parts_become_the_files_of_one_run(tmp_path: Path) -> None:
     put(parts[0], 1, 3.0, chunks=1)
     put(parts[0], 2, 0.2)
     parts[0].diff("s0000", "--- a\n")
+    parts[0].said("s0000", b'{"turn":0}')
+    parts[0].flush()
+    parts[0].said("s0000", b'{"turn":1}')
     parts[1].window("agent", 1.0, 2.0)
     parts[1].amend({"arrivals": {}})
     for part in parts:
@@ -54,10 +57,12 @@ def test_parts_become_the_files_of_one_run(tmp_path: Path) -> None:
     assert told == [("window", "agent", 1.0, 2.0), ("amend", {"arrivals": {}})]
     assert not (tmp_path / "run" / "parts").exists()
     assert (tmp_path / "run" / "diffs" / "s0000.patch").read_text() == "--- a\n"
+    assert [row["turn"] for row in rows(tmp_path / "run" / "transcripts", "s0000.jsonl")] == [0, 1]
     seen = rows(tmp_path / "run", "records.jsonl")
     assert [row["request"] for row in sorted(seen, key=lambda row: row["t_call_s"])] == [0, 1, 2, 3, 4]
     for name in ("records.jsonl", "tools.jsonl", "sessions.jsonl"):
         assert {row["engine"] for row in rows(writer.path, name)} == {"EMULATED"}
+    assert {row["engine"] for row in rows(writer.path / "transcripts", "s0000.jsonl")} == {"EMULATED"}
     run = RunFolder.open(writer.path)
     data = run.data()
     assert data.damage == {} and run.tools.n == 1 and len(run.sessions) == 1

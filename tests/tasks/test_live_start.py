@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_task import STEPS, TASK, FolderBench, count, spec
+from small_task import STEPS, TASK, FolderBench, count, recorded, spec
 
 from simulator.cline.live.path import Divergence
-from simulator.core.action import Command, Complete, ListFiles, Write
+from simulator.core.action import Command, Complete, ListFiles, Step, Write
 from simulator.core.plan import SessionPlan
 from simulator.core.scenario import Scenario
 from simulator.core.shape import shape
 from simulator.core.task import Task
-from simulator.errors import SimError
+from simulator.errors import SimError, UsageError
 from simulator.store.plans import PlannedSession
 from simulator.tasks import own_way
 from simulator.tasks.live import begin, floor_s
@@ -67,6 +67,18 @@ def test_files_become_looks_writes_the_command_and_the_end() -> None:
 def test_a_solution_that_does_not_solve_is_told(tmp_path: Path) -> None:
     with pytest.raises(SimError, match="fails its check"):
         started(tmp_path, task=replace(TASK, steps=STEPS[:2]))
+
+
+@pytest.mark.parametrize("profile", ["classic-xml", "classic-native"])
+def test_a_recorded_way_above_the_window_hinders_nobody(profile: str, tmp_path: Path) -> None:
+    """Models of 16,000 tokens have tasks whose recorded way is longer; theirs need not be."""
+    noisy = Step("All of it.", (Command("head -c 60000 /dev/zero | tr '\\0' x"),))
+    steps = (*STEPS[:2], noisy, *STEPS[2:])
+    with pytest.raises(UsageError, match="does not fit context_window_tok 16,000"):
+        recorded(tmp_path / "replay", spec(profile), steps, context_window_tok=16_000)
+    plan = started(tmp_path / "live", profile, replace(TASK, steps=steps), context_window_tok=16_000)
+    assert plan.live is not None and len(plan.live.path) == len(solutions_of(plan)[0].ways) == len(steps)
+    assert max(turn.prompt_tok for turn in plan.turns) > 16_000
 
 
 def test_pauses_and_limits_are_the_scenario_s(tmp_path: Path) -> None:

@@ -58,7 +58,9 @@ class Classic:
         # a prompt above the window would be refused and cut by the client at once; the plan goes straight to the cut
         while self._prompt_tok() > window_tok - pool.reply_room_tok(window_tok):
             if not self._history.drop(keep_quarter=True):
-                raise pool.too_long(self.setup, self._prompt_tok())
+                if self.setup.must_fit:
+                    raise pool.too_long(self.setup, self._prompt_tok())
+                break
             cut = True
         return [Draft("agent", self._history.view(), "truncated" if cut else "", 0, self._prompt_tok())]
 

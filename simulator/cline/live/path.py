@@ -13,6 +13,7 @@ from simulator.cline.sdk import calls as sdk
 from simulator.core.action import Action, Complete, Declined, Delegate, Edit, Insert, Propose, SwitchToAct
 
 Key = tuple[str, str]
+_END: Key = (Complete.__name__, "")
 
 
 def keys(profile_name: str, actions: Sequence[Action]) -> tuple[Key, ...]:
@@ -52,8 +53,9 @@ class Divergence:
 
     @property
     def share(self) -> float | None:
-        """Of the recorded calls, how many were made, wherever; None when nothing is recorded."""
-        recorded = Counter(key for step in self._steps for key in step)
+        """Of the recorded calls, how many were made, wherever; None when nothing is recorded. The end is none of them:
+        a model that does nothing but end has gone no part of the way."""
+        recorded = Counter(key for step in self._steps for key in step if key != _END)
         total = recorded.total()
         return (recorded & self._made).total() / total if total else None
 

@@ -76,7 +76,9 @@ class Sdk:
             if self._cut_to_notice(keep):
                 cut = "compacted"
             elif keep == 0:
-                raise pool.too_long(self.setup, self._prompt_tok())
+                if self.setup.must_fit:
+                    raise pool.too_long(self.setup, self._prompt_tok())
+                break
             keep //= 2
         head = 2 if self._mode == "plan" else 0
         return [*out, Draft("agent", self._view(), cut, head, self._prompt_tok())]
