@@ -6,7 +6,7 @@ import functools
 import math
 
 import numpy as np
-from scipy.special import bdtr, bdtrc, gammaln, xlog1py, xlogy
+import scipy  # its parts load when they are asked for, which most runs never do
 
 from simulator.core.table import Floats, Ints
 
@@ -36,7 +36,7 @@ def mcnemar(lost: int, won: int) -> float:
     """Exact two-sided p of McNemar's test: of pairs that differ, as many go each way by chance. lost: passed in A and
     not in B; won: the other way round. 1 when none differ."""
     n = lost + won
-    return min(1.0, 2.0 * float(bdtr(min(lost, won), n, 0.5))) if n else 1.0
+    return min(1.0, 2.0 * float(scipy.special.bdtr(min(lost, won), n, 0.5))) if n else 1.0
 
 
 def difference(both: int, lost: int, won: int, neither: int) -> Interval | None:
@@ -71,7 +71,7 @@ def fall_found(n: int, differing: float, fall: float) -> float:
         return 0.0
     each = np.arange(LEAST_DIFFERING, n + 1)
     chance = _binomial(each, n, differing)
-    found = bdtrc(_needed(n) - 1.0, each, (1 + fall / differing) / 2)
+    found = scipy.special.bdtrc(_needed(n) - 1.0, each, (1 + fall / differing) / 2)
     return float(np.dot(chance, found))
 
 
@@ -80,14 +80,15 @@ def _needed(n: int) -> Floats:
     """How many of 6, 7, ... n differing pairs must be lost for a p below 5 %; shape (n - 5,)."""
     least, found = LEAST_DIFFERING, []
     for of in range(LEAST_DIFFERING, n + 1):
-        while 2 * float(bdtrc(least - 1, of, 0.5)) >= LEVEL:
+        while 2 * float(scipy.special.bdtrc(least - 1, of, 0.5)) >= LEVEL:
             least += 1
         found.append(least)
     return np.array(found, dtype=np.float64)
 
 
 def _binomial(k: Ints, n: int, share: float) -> Floats:
-    logs = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + xlogy(k, share) + xlog1py(n - k, -share)
+    f = scipy.special
+    logs = f.gammaln(n + 1) - f.gammaln(k + 1) - f.gammaln(n - k + 1) + f.xlogy(k, share) + f.xlog1py(n - k, -share)
     chance: Floats = np.exp(logs)
     return chance
 

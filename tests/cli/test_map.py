@@ -73,7 +73,7 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
 
 def test_ctrl_c_keeps_what_was_done_and_says_so(tmp_path: Path) -> None:
     sim = Sim(tmp_path, tmp_path / "cache")
-    process = sim.start("map", "top", "baseline", "--out", "m", "--inputs", "64", "--outputs", "2048", "--cached", "0",
+    process = sim.start("map", "top", "baseline", "--out", "m", "--inputs", "64", "--outputs", "512", "--cached", "0",
                         "--concurrency", ",".join(map(str, range(20, 60))))  # fmt: skip
     wait_for(tmp_path / "m" / MAP)
     interrupt(process)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr
+import scipy  # its parts load when they are asked for, which most runs never do
 
 from simulator.core.compare.power import CONFIDENCE, critical_t, minimum_detectable
 from simulator.core.table import Floats
@@ -83,7 +83,7 @@ def _exp(value: float) -> float:
 def _student_p(middle: float, error: float, n: int) -> float:
     if error == 0:
         return 1.0 if middle == 0 else 0.0
-    return 2.0 * float(stdtr(n - 1, -abs(middle) / error))
+    return 2.0 * float(scipy.special.stdtr(n - 1, -abs(middle) / error))
 
 
 def sign_flip_p(logs: Floats) -> float:

@@ -10,7 +10,7 @@ import functools
 import math
 from collections.abc import Callable
 
-from scipy.special import nctdtr, stdtrit
+import scipy  # its parts load when they are asked for, which most runs never do
 
 POWER = 0.80
 CONFIDENCE = 0.95
@@ -20,13 +20,13 @@ MOST_PAIRS = 200
 
 def critical_t(freedom: int, confidence: float = CONFIDENCE) -> float:
     """Factor of a two-sided interval of Student's t."""
-    return float(stdtrit(freedom, (1 + confidence) / 2))
+    return float(scipy.special.stdtrit(freedom, (1 + confidence) / 2))
 
 
 def power(n: int, effect_sd: float, confidence: float = CONFIDENCE) -> float:
     """Probability that the interval of n pairs leaves out 1 on the side on which the effect is. effect_sd: |ln of the
     true ratio| in standard deviations of a pair's log ratio. n: 2 or more. Noncentral t."""
-    beyond = nctdtr(n - 1, effect_sd * math.sqrt(n), critical_t(n - 1, confidence))
+    beyond = scipy.special.nctdtr(n - 1, effect_sd * math.sqrt(n), critical_t(n - 1, confidence))
     return 1.0 - float(beyond)
 
 
