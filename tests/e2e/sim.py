@@ -6,11 +6,16 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
+
+from simulator.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIO = """\
@@ -63,6 +68,38 @@ class Sim:
         process = self.start(*arguments, **extra)
         output, _ = process.communicate(timeout=limit_s)
         return process.returncode, output
+
+    def told(self, *arguments: str | Path, **extra: str) -> tuple[int, str]:
+        """As `run`, by the same `main` but in this process, which has imported everything: of what refuses, or reads
+        a folder, and starts no run."""
+        with tempfile.TemporaryFile("w+") as file:
+            with self._place(arguments, extra), redirect_stdout(file), redirect_stderr(file):
+                code = _exit_code()
+            file.seek(0)
+            return code, file.read()
+
+    @contextmanager
+    def _place(self, arguments: tuple[str | Path, ...], extra: dict[str, str]) -> Iterator[None]:
+        before, argv, place = dict(os.environ), sys.argv, self.environment(**extra)
+        try:
+            sys.argv = ["sim", *map(str, arguments)]
+            os.environ.clear()
+            os.environ.update(place)
+            with chdir(self.folder):
+                yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+            sys.argv = argv
+
+
+def _exit_code() -> int:
+    try:
+        main()
+    except SystemExit as end:
+        assert isinstance(end.code, int)
+        return end.code
+    return 0
 
 
 def lines(path: Path) -> list[dict[str, object]]:

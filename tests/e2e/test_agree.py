@@ -125,7 +125,7 @@ def test_known_places_are_found(sim: Sim) -> None:
         assert not body.keys() & {"min_tokens", "ignore_eos", "stream_options"}
     text = (sim.folder / "out" / "agreement.md").read_text()
     assert "62.5 % of replies are equal" in text and "a tenth by token 4" in text
-    code, said = sim.run("agree", "--show", "out")
+    code, said = sim.told("agree", "--show", "out")
     assert code == 0 and "62.5 % of replies are equal" in said
 
 
@@ -172,7 +172,7 @@ def test_bad_input(sim: Sim, tmp_path: Path) -> None:
         ("mode=replay", "agree", "embedded", "embedded", "--scenario", scenario, *live),
         ("basline", "agree", "basline", "embedded", "--scenario", scenario),
     ):
-        code, said = sim.run(*asked)
+        code, said = sim.told(*asked)
         assert code == 2 and words in said and "Traceback" not in said, (asked, said)
 
 
@@ -186,5 +186,5 @@ def test_ctrl_c_names_the_folder(sim: Sim) -> None:
         said = process.communicate(timeout=30)[0]
         a.over.set()
     assert process.returncode == 130 and "out holds the replies that came" in said, said
-    code, said = sim.run("agree", "--show", "out")
+    code, said = sim.told("agree", "--show", "out")
     assert code == 2 and "came to its end" in said

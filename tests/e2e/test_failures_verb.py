@@ -31,10 +31,10 @@ def test_a_case_that_comes_out_otherwise_is_exit_code_1(sim: Sim) -> None:
 
 
 def test_a_name_that_is_nearly_right(sim: Sim) -> None:
-    code, output = sim.run("failures", "call_in_txt", "--folder", str(FAILURES))
+    code, output = sim.told("failures", "call_in_txt", "--folder", str(FAILURES))
     assert code == 2 and "did you mean call_in_text?" in output
 
 
 def test_the_shipped_cases_are_found_from_any_folder(sim: Sim) -> None:
-    code, output = sim.run("failures", "--list")
+    code, output = sim.told("failures", "--list")
     assert code == 0 and "wrong_window" in output and not (sim.folder / "scenarios").exists()

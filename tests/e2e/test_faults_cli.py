@@ -60,6 +60,6 @@ def test_faults_reach_the_engine_and_its_death_ends_the_run(sim: Sim) -> None:
 )
 def test_a_wrong_schedule_is_one_clear_sentence(sim: Sim, text: str, arguments: list[str], said: str) -> None:
     (sim.folder / "faults.yaml").write_text(text)
-    code, output = sim.run("run", sim.scenario(), "--faults", "faults.yaml", "--plain", *arguments)
+    code, output = sim.told("run", sim.scenario(), "--faults", "faults.yaml", "--plain", *arguments)
     assert code == 2 and re.search(said, output), output
     assert len(output.strip().splitlines()) == 1 and "Traceback" not in output, output

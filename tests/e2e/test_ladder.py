@@ -127,7 +127,7 @@ def test_pairs_share_their_work_and_turn_their_order_round(sim: Sim) -> None:
         for each in (ours, theirs):
             assert each["agents"] is not None and each["synthetic"]["output_tok_s"] > 0
             assert each["certified"] == (each["client_verdict"] == "ok"), each
-    code, said = sim.run("ladder", "--show", "killed")
+    code, said = sim.told("ladder", "--show", "killed")
     assert code == 0 and "EMULATED ENGINE" in said and "baseline, top | top, baseline" in said, said
 
 

@@ -67,22 +67,22 @@ def test_a_live_run_and_a_replay_are_never_in_one_table(run: tuple[int, str, Pat
     manifest = orjson.loads((folder / "manifest.json").read_bytes())
     (other / "manifest.json").write_bytes(orjson.dumps({**manifest, "mode": "replay"}))
     for verb in ("report", "diff", "why"):
-        code, said = sim.run(verb, folder, other)
+        code, said = sim.told(verb, folder, other)
         assert code == 4 and "live" in said and "replay" in said, (verb, said)
         assert "Traceback" not in said
-    code, said = sim.run("diff", folder, other, "--allow", "mode")
+    code, said = sim.told("diff", folder, other, "--allow", "mode")
     assert code == 2 and "--allow mode" in said
 
 
 def test_without_a_sandbox_commands_of_a_model_are_refused(sim: Sim) -> None:
     (sim.folder / "bin").mkdir()
     (sim.folder / "bin" / "git").symlink_to(str(shutil.which("git")))
-    code, said = sim.run("run", sim.scenario(LIVE), "--plain", PATH=str(sim.folder / "bin"))
+    code, said = sim.told("run", sim.scenario(LIVE), "--plain", PATH=str(sim.folder / "bin"))
     assert code == 2 and "--allow-unsandboxed" in said and "bwrap" in said
     assert not (sim.folder / "reports").exists(), "nothing was begun"
 
 
 @pytest.mark.parametrize("asked", [("run", "--virtual"), ("whatif", "--engines", "baseline")])
 def test_where_no_model_answers_live_is_refused(asked: tuple[str, ...], sim: Sim) -> None:
-    code, said = sim.run(asked[0], sim.scenario(LIVE), *asked[1:])
+    code, said = sim.told(asked[0], sim.scenario(LIVE), *asked[1:])
     assert code == 2 and "`mode: live`" in said and "--set mode=replay" in said, said

@@ -89,7 +89,7 @@ def test_the_same_seed_sends_the_same_work(finished: tuple[Path, str], sim: Sim)
 def test_report_folds_again_to_the_same_figures(finished: tuple[Path, str], sim: Sim) -> None:
     before = orjson.loads((finished[0] / "summary.json").read_bytes())
     (finished[0] / "summary.json").unlink()
-    code, said = sim.run("report", finished[0])
+    code, said = sim.told("report", finished[0])
     assert code == 0 and "tok/s" in said
     assert orjson.loads((finished[0] / "summary.json").read_bytes()) == before
 
@@ -136,7 +136,7 @@ def test_a_killed_run_leaves_a_folder_that_reports_and_no_processes(sim: Sim) ->
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     assert none_left(str(sim.folder)), descendants(str(sim.folder))
-    code, said = sim.run("report", "out")
+    code, said = sim.told("report", "out")
     assert code == 0, said
     assert "tok/s" in said and "Traceback" not in said
     summary = orjson.loads((sim.folder / "out" / "summary.json").read_bytes())
@@ -167,7 +167,7 @@ def test_bad_input_is_one_clear_sentence(sim: Sim, arguments: list[str], code: i
     sim.scenario("name: a\nsesions: 3\nsynthetic: {}\n", "typo.yaml")
     (sim.folder / "full").mkdir()
     (sim.folder / "full" / "x").write_text("x")
-    got, output = sim.run(*arguments)
+    got, output = sim.told(*arguments)
     assert got == code, output
     assert re.search(said, output), output
     assert "Traceback" not in output and len(output.strip().splitlines()) == 1, output

@@ -107,7 +107,7 @@ def test_a_start_that_fails_is_one_sentence_and_its_log_stays(sim: Sim) -> None:
 )  # fmt: skip
 def test_bad_input_starts_nothing(sim: Sim, arguments: list[str], words: str) -> None:
     (sim.folder / "wrong.yaml").write_text("extends: fake.yaml\nargs: {async-schedulin: true}\n")
-    code, said = sim.run(*arguments)
+    code, said = sim.told(*arguments)
     assert code == 2 and words in said.strip().splitlines()[-1] and "Traceback" not in said, said
     assert not (sim.folder / "reports").exists() or not any((sim.folder / "reports/runs").iterdir())
 
@@ -159,7 +159,7 @@ def test_ctrl_c_while_it_starts_leaves_nothing(sim: Sim, arguments: list[str]) -
 def test_a_dry_run_says_what_would_be_started(sim: Sim) -> None:
     told = {}
     for config, *more in (["top"], ["top", "--gpu-mib", "40000"], ["top.yaml"]):
-        told[config, *more] = sim.run("serve", config, "--dry-run", *more)
+        told[config, *more] = sim.told("serve", config, "--dry-run", *more)
     assert [code for code, _ in told.values()] == [0, 2, 0]
     assert "--mamba-ssm-cache-dtype float16" in told["top",][1] and "RANDOM WEIGHTS" in told["top",][1]
     assert "refused      the weights take 61.3 GiB" in told["top", "--gpu-mib", "40000"][1]
