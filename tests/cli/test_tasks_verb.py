@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import git
@@ -21,14 +19,13 @@ from simulator.drive.commands import ShellRunner
 from simulator.drive.workspace import Repository
 from simulator.errors import UsageError
 from simulator.tasks import catalog
+from tests.e2e.sim import Sim
 
 SCENARIO = "name: t\nsessions: 1\nrefill: false\ntasks: {coding: 1}\n"
 
 
 def sim(*words: object, cwd: Path) -> tuple[int, str]:
-    command = [sys.executable, "-m", "simulator.cli.main", *map(str, words)]
-    ran = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=90)
-    return ran.returncode, ran.stdout + ran.stderr
+    return Sim(cwd, cwd / "cache").told(*map(str, words))
 
 
 @pytest.fixture
