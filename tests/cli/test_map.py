@@ -8,11 +8,11 @@ from pathlib import Path
 
 import orjson
 import pytest
+from fixtures_engine import engine_settings
 from fixtures_run import Shape, write_run
 
 from simulator.cli.map import MAP, Question, draw, main
 from simulator.cli.outputs import Outputs
-from simulator.engine.embedded.config import find_settings
 from simulator.engine.launch import start_embedded
 from simulator.errors import SimError
 from tests.e2e.sim import Sim, interrupt, wait_for
@@ -23,19 +23,19 @@ STDOUT = Outputs(json=Path("-"))
 
 def test_a_map_is_made_marked_gone_on_with_and_drawn_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     mine = write_run(tmp_path / "mine", Shape(slots=4, window_s=8))
-    asked = replace(SMALL, mark=mine, out=tmp_path / "map")
+    asked = replace(SMALL, inputs="256", mark=mine, out=tmp_path / "map")
     assert main(asked, Outputs(html=tmp_path / "m.html")) == 0
     told = capsys.readouterr().out
     assert "EMULATED" in told and "top wins" in told and "[A+" in told and "your traffic" in told
     assert "EMULATED" in (tmp_path / "m.html").read_text() and "spec-map-0" in (tmp_path / "m.html").read_text()
     file = tmp_path / "map" / MAP
     whole = orjson.loads(file.read_bytes())
-    assert len(whole["measured"]) == 5 * 3  # four shapes and the run's own; two columns and the run's own
+    assert len(whole["measured"]) == 3 * 3  # two shapes and the run's own; two columns and the run's own
     part = {**whole, "measured": whole["measured"][:-2]}
     file.write_bytes(orjson.dumps(part))
     assert main(asked, STDOUT) == 0
     said = capsys.readouterr()
-    assert "13 cells are there already, 2 are left" in said.err
+    assert "7 cells are there already, 2 are left" in said.err
 
     def by_place(cells: list[dict[str, float]]) -> list[dict[str, float]]:
         return sorted(cells, key=lambda c: (c["input_tok"], c["output_tok"], c["cached"], c["at_once"]))
@@ -44,7 +44,7 @@ def test_a_map_is_made_marked_gone_on_with_and_drawn_again(tmp_path: Path, capsy
     assert draw(tmp_path / "map", STDOUT) == 0
     assert orjson.loads(capsys.readouterr().out)["wins"]["a"] > 0
     with pytest.raises(SimError, match="another question"):
-        main(replace(asked, inputs="256"), Outputs())
+        main(replace(asked, inputs="1024"), Outputs())
 
 
 def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
@@ -86,12 +86,13 @@ def test_ctrl_c_keeps_what_was_done_and_says_so(tmp_path: Path) -> None:
 async def test_real_endpoints_are_measured_one_after_the_other(tmp_path: Path) -> None:
     """Two engines that answer over HTTP, as any would; they are emulated ones, and say so themselves."""
     sim = Sim(tmp_path, tmp_path / "cache")
-    engines = [await start_embedded(find_settings(each, ""), tmp_path / f"{each}.log") for each in ("top", "baseline")]
+    busy = engine_settings(tmp_path, front_end={"per_request_s": 0.1})  # over every prompt, one after the other
+    engines = [await start_embedded(each, tmp_path / f"{n}.log") for n, each in enumerate((None, busy))]
     a, b = (each.base_url for each in engines)
     try:
         code, told = await asyncio.to_thread(
             sim.run, "map", "fast", "slow", "--endpoint-a", a, "--endpoint-b", b, "--concurrency", "2",
-            "--inputs", "64", "--outputs", "24", "--out", "map", "--json", "map.json",
+            "--inputs", "64", "--outputs", "8", "--out", "map", "--json", "map.json",
         )  # fmt: skip
     finally:
         for engine in engines:
@@ -101,4 +102,4 @@ async def test_real_endpoints_are_measured_one_after_the_other(tmp_path: Path) -
     assert found["measured"][0]["a"] > found["measured"][0]["b"] and found["emulated"] and not found["virtual"]
     assert "EMULATED ENGINE: not a GPU" in told
     runs = sorted(each.name for each in (tmp_path / "map" / "runs").iterdir() if each.is_dir())
-    assert runs == ["64-24-2-a", "64-24-2-b"]
+    assert runs == ["64-8-2-a", "64-8-2-b"]

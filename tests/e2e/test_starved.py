@@ -14,10 +14,9 @@ from typing import Any
 
 import orjson
 import pytest
-import yaml
+from fixtures_engine import engine_settings
 from sim import Sim, wait_for
 
-from simulator.engine.embedded.config import DEFAULT_PARAMS, PARAMS_DIR, read_extended
 from simulator.engine.launch import Engine, start_embedded
 from simulator.view.verdict import WHO
 
@@ -28,16 +27,6 @@ warmup: {requests: 1}
 time_limit_s: 60
 synthetic: {input_tok: 64, output_tok: 64, concurrency: 32, requests: 64, warmup_requests: 2}
 """
-
-
-def params(folder: Path, front_end: dict[str, float] | None = None, **changes: object) -> Path:
-    """The shipped engine's settings but for these."""
-    settings = read_extended(DEFAULT_PARAMS) | changes
-    hardware = yaml.safe_load((PARAMS_DIR / settings["hardware"]).read_text())
-    hardware["front_end"] |= front_end or {}
-    (folder / "hardware.yaml").write_text(yaml.safe_dump(hardware))
-    (folder / "engine.yaml").write_text(yaml.safe_dump(settings | {"hardware": "hardware.yaml"}))
-    return folder / "engine.yaml"
 
 
 @asynccontextmanager
@@ -74,7 +63,7 @@ def measured(sim: Sim, engine: Engine, *sets: str, starved: bool = False) -> tup
 
 
 async def test_a_starved_client_is_called_the_limit(sim: Sim) -> None:
-    async with serving(params(sim.folder)) as engine:
+    async with serving(engine_settings(sim.folder)) as engine:
         asked = ("synthetic.output_tok=256", "synthetic.requests=96")
         summary, said = await asyncio.to_thread(measured, sim, engine, *asked, starved=True)
     assert summary["client"]["verdict"] == "client-limited"
@@ -99,7 +88,7 @@ async def test_a_starved_client_is_called_the_limit(sim: Sim) -> None:
 async def test_a_starved_engine_is_called_the_limit(
     sim: Sim, where: str, changes: dict[str, Any], asked: tuple[str, ...]
 ) -> None:
-    async with serving(params(sim.folder, **changes)) as engine:
+    async with serving(engine_settings(sim.folder, **changes)) as engine:
         summary, said = await asyncio.to_thread(measured, sim, engine, *asked)
     found = summary["limit"]["synthetic"]
     # On a machine that is short of processors the client may be past its limits as well; it then stands first.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from fixtures_engine import engine_settings
 from plays import plan, scenario
 
 from simulator.core.plan import SessionPlan
@@ -37,16 +37,6 @@ from simulator.virtual.simulate import simulate
 #: steps of the emulation that come later than this make real time slower than the model
 LATE_S = 0.02
 SLOTS, WINDOW_S, RAMP_S, SLOWER = 3, 18.0, 5.4, 10.0
-
-
-def slow_engine(folder: Path) -> Path:
-    hardware: dict[str, Any] = yaml.safe_load((PARAMS_DIR / "h200_30b_a3b.yaml").read_text())
-    for key in ("bandwidth_bytes_per_s", "flops_per_s"):
-        hardware["gpu"][key] = float(hardware["gpu"][key]) / SLOWER
-    (folder / "slow_gpu.yaml").write_text(yaml.safe_dump(hardware))
-    settings: dict[str, Any] = yaml.safe_load((PARAMS_DIR / "baseline.yaml").read_text())
-    (folder / "slow.yaml").write_text(yaml.safe_dump(settings | {"hardware": "slow_gpu.yaml"}))
-    return folder / "slow.yaml"
 
 
 def plans() -> list[list[SessionPlan]]:
@@ -118,7 +108,7 @@ def lateness_s(folder: Path) -> float:
 
 
 async def test_virtual_time_agrees_with_real_time(tmp_path: Path) -> None:
-    settings = slow_engine(tmp_path)
+    settings = engine_settings(tmp_path, PARAMS_DIR / "baseline.yaml", slower=SLOWER)
     virtual = in_virtual_time(settings)["agent"]
     summary = await in_real_time(settings, tmp_path / "run")
     real, late_s = summary["agent"], lateness_s(tmp_path / "run")
