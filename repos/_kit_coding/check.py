@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from simulator.core.task import Check
+from simulator.tasks import begin
 
 from . import asking
 from .package import Item, World, is_test
@@ -48,8 +49,7 @@ truth = json.load(sys.stdin)
 wrong = []
 for path, kept in truth["kept"].items():
     try:
-        with open(path, encoding="utf-8") as file:
-            found = kept_of(path, file.read())
+        found = kept_of(path, plain_file(path, own=False).decode("utf-8"))
     except (OSError, ValueError, SyntaxError):
         wrong.append(path + ": the tests in it are gone")
         continue
@@ -96,4 +96,4 @@ def check(world: World, items: Sequence[Item], head: Mapping[str, str], final: M
             if item.text(section):
                 cases.append({"title": f"{item.title} ({section})", "source": item.text(section) + "\n"})
     program = _PYTHON + _SHARED + (asking.NODE if world.script else asking.PYTHON) + _KEPT + _RUN + _END
-    return Check(program, json.dumps({"kept": kept(head, final), "cases": cases}))
+    return Check(begin.program(program), json.dumps({"kept": kept(head, final), "cases": cases}))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.core.task import Check
+from simulator.tasks import begin
 
 from .paper import Paper
 
@@ -24,7 +25,7 @@ def check(results: Results, papers: Iterable[Paper]) -> Check:
     """Compares all results, and asks that no paper was changed. Spacing is the only thing forgiven."""
     digests = {p.path: hashlib.sha256(p.data).hexdigest()[:16] for p in papers if p.needed}
     wanted = {"files": results, "papers": digests}
-    return Check(_PROGRAM.read_text(encoding="utf-8"), json.dumps(wanted, ensure_ascii=False))
+    return Check(begin.program(_PROGRAM.read_text(encoding="utf-8")), json.dumps(wanted, ensure_ascii=False))
 
 
 def written(path: str, content: Any) -> bytes:

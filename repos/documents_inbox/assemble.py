@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
-from simulator.core.task import Check, Style, Task
+from simulator.core.task import Style, Task
 from simulator.tasks import words
 
+from .._kit_documents.truth import check
 from . import setting, trade
 from .brief import make_spec
 from .chapters import orders, supplier_chapter
-from .data import template
 from .findings import ending
 from .ledgers import crosscheck_chapter, goods_chapter, payments_chapter
 from .story import Story, leaflet, opening
@@ -42,5 +40,6 @@ def make(seed: int, size: str, style: Style) -> Task:
         crosscheck_chapter(story)
     ending(story)
     name = f"{words.plain(facts.buyer.short.split()[0])}-papers-{facts.start:%Y-%m}"
-    check = Check(template("check.py.txt").template, json.dumps(story.asked(), ensure_ascii=False))
-    return Task("documents_inbox", "documents", size, seed, name, request, history, tuple(story.steps), check)
+    return Task(
+        "documents_inbox", "documents", size, seed, name, request, history, tuple(story.steps), check(story.asked(), ())
+    )

@@ -20,7 +20,7 @@ def make(seed: int, size: str, style: Style) -> Task:
 
 def broken(task: Task) -> Iterator[tuple[str, dict[str, bytes | None]]]:
     """A document that was missed, a field that was left out, another one's number, a record with one field too many."""
-    truth = json.loads(task.check.truth)
+    truth = json.loads(task.check.truth)["files"]
     first, *_, last = sorted(path for path in truth if path.count("/") > 1)
     yield "a document was missed", {last: None}
     record = truth[first]

@@ -79,11 +79,7 @@ class OwnTask:
 
     def make(self, seed: int, size: str, style: Style) -> Task:
         """The same work for every seed and size; only the folder's name differs, so that agents work apart."""
-        check = self.file.check
-        truth = {
-            "command": check.command, "timeout_s": check.timeout_s,
-            "files": {p: base64.b64encode(c).decode() for p, c in self._laid(check.hidden, "check.hidden").items()},
-        }  # fmt: skip
+        asked = self.file.check
         return Task(
             template=self.folder.name,
             kind=self.file.kind,
@@ -92,8 +88,8 @@ class OwnTask:
             name=f"{self.folder.name}-{seed % 10_000:04d}",
             prompt=self.file.request.strip(),
             history=own_repo.history(self._repo(), self.file.commit, self.file.history),
-            steps=own_way.steps(self.solution_files(), check.command),
-            check=Check(_PROGRAM.read_text(encoding="utf-8"), json.dumps(truth)),
+            steps=own_way.steps(self.solution_files(), asked.command),
+            check=check(asked.command, self._laid(asked.hidden, "check.hidden"), asked.timeout_s),
             recorded=False,
         )
 
@@ -125,6 +121,13 @@ class OwnTask:
         if not path.is_dir():
             raise UsageError(f"{self.folder / 'task.yaml'}: `{key}` is `{name}`, and {path} is no folder")
         return path
+
+
+def check(command: str, hidden: Mapping[str, bytes | None], timeout_s: float) -> Check:
+    """Runs a command in a copy of the workspace, with these files in their places."""
+    files = {path: base64.b64encode(content or b"").decode() for path, content in hidden.items()}
+    truth = {"command": command, "timeout_s": timeout_s, "files": files}
+    return Check(_PROGRAM.read_text(encoding="utf-8"), json.dumps(truth))
 
 
 @functools.cache

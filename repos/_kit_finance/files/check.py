@@ -10,12 +10,12 @@ def number(place, found):
 
 
 def results():
-    path = Path(truth["results"])
-    try:
-        data = json.loads(regular(path))
-    except OSError:
-        faults.append(f"{path}: missing")
+    path = truth["results"]
+    text = read(path)
+    if not text:
         return {}
+    try:
+        data = json.loads(text)
     except ValueError as error:
         faults.append(f"{path}: not JSON ({error})")
         return {}
@@ -24,13 +24,13 @@ def results():
         return {}
     for extra in sorted(set(data) - set(truth["wanted"])):
         faults.append(f"{path}: {extra} was not asked for")
-    read = {}
+    figures = {}
     for name, wanted in truth["wanted"].items():
         entry = data.get(name)
         if not isinstance(entry, dict):
             faults.append(f"{path}: {name}: missing")
             continue
-        read[name] = {}
+        figures[name] = {}
         for key, (value, tolerance) in wanted.items():
             place = f"{path}: {name} / {key}"
             if key not in entry:
@@ -39,10 +39,10 @@ def results():
             got = number(place, entry[key])
             if got is None:
                 continue
-            read[name][key] = got
+            figures[name][key] = got
             if abs(got - Decimal(value)) > Decimal(tolerance):
                 faults.append(f"{place} is {entry[key]}, expected {value}")
-    return read
+    return figures
 
 
 found = results()
@@ -56,7 +56,7 @@ for name, digest in truth["untouched"].items():
     import hashlib
 
     try:
-        same = hashlib.sha256(regular(name)).hexdigest() == digest
+        same = hashlib.sha256(plain_file(name, own=False)).hexdigest() == digest
     except OSError:
         same = False
     if not same:

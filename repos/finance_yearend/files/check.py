@@ -1,9 +1,9 @@
 for name, expected in truth["results"].items():
-    try:
-        data = json.loads(regular(name))
-    except OSError:
-        faults.append(f"{name}: missing")
+    text = read(name)
+    if not text:
         continue
+    try:
+        data = json.loads(text)
     except ValueError as error:
         faults.append(f"{name}: not JSON ({error})")
         continue
