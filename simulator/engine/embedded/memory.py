@@ -19,15 +19,18 @@ from simulator.engine.embedded.settings import MOST_BLOCKS, EngineParams, Shape
 from simulator.errors import UsageError
 
 STATE_BYTES = {"float32": 4, "float16": 2}
+#: of a number of the convolution's state, at least
+CONV_BYTES = 2.0
 #: tokens that attention kernels want a page to be a multiple of
 KERNEL_TOK = 16
 
 
 def state_bytes(shape: Shape, dtype: str) -> float:
-    """Bytes of one mamba layer's recurrent state of one sequence: the SSM's in `dtype`, the convolution's in BF16."""
+    """Bytes of one mamba layer's recurrent state of one sequence: the SSM's in `dtype`, the convolution's in the format
+    of the model, 16 bits at least also where its weights are quantised."""
     inner = shape.mamba_heads * shape.mamba_head_dim
-    conv = (inner + 2 * shape.mamba_groups * shape.mamba_state) * (shape.mamba_conv - 1) * shape.weight_bytes
-    return inner * shape.mamba_state * STATE_BYTES[dtype] + conv
+    rows = (inner + 2 * shape.mamba_groups * shape.mamba_state) * (shape.mamba_conv - 1)
+    return inner * shape.mamba_state * STATE_BYTES[dtype] + rows * max(CONV_BYTES, shape.weight_bytes)
 
 
 def kv_bytes_per_tok(shape: Shape) -> float:

@@ -198,7 +198,7 @@ def test_versions(version: str, wanted: str, fits: bool) -> None:
     assert (outside(version_of(version), wanted) == "") is fits
 
 
-@pytest.mark.parametrize("ladder", ["ladder", "one_factor"])
+@pytest.mark.parametrize("ladder", ["ladder", "one_factor", "lossy"])
 def test_what_is_shipped_is_possible_on_a_hopper_gpu(ladder: str) -> None:
     shape = load_config("top", {}).model.shape
     assert shape is not None

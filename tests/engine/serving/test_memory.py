@@ -89,6 +89,16 @@ def test_the_ladder_s_last_rungs_make_room() -> None:
     assert room["baseline"] > room["mtp1"] > room["mtp3"] and room["top"] > room["mtp1"]
 
 
+def test_fp8_weights_leave_the_state_and_fp8_keys_double_the_block() -> None:
+    shape = model("lightning-30b-a3b")
+    found = {r.name: estimate(shape, r.args, [H200_MIB]) for r in load_ladder(SHIPPED / "lossy.yaml", {}).rungs}
+    top, weights, keys = (found[name] for name in ("top", "top-fp8-weights", "top-fp8-kv"))
+    assert top is not None and weights is not None and keys is not None
+    assert weights.weight_bytes * 2 == pytest.approx(top.weight_bytes, rel=0.001)
+    assert (weights.state_bytes, weights.block_tok) == (top.state_bytes, top.block_tok)
+    assert keys.block_tok == pytest.approx(2 * top.block_tok, rel=0.02), "a block is as large as a state"
+
+
 LLAMA = {
     "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
     "intermediate_size": 14336, "vocab_size": 128256, "max_position_embeddings": 131072,
