@@ -9,6 +9,7 @@ from rich.table import Table
 
 from simulator import tokenizer
 from simulator.cli.arrivals import with_traces
+from simulator.cli.ladder_asked import levels
 from simulator.cli.oracle_told import fillers
 from simulator.cli.planning import plan
 from simulator.cli.screen import PlanningScreen
@@ -18,16 +19,18 @@ from simulator.core.scenario_file import parse
 from simulator.core.shape import Shape, Spread, shape, shared_blocks
 from simulator.errors import UsageError
 from simulator.tasks import catalog
+from simulator.tasks.breadth import shared
 
 MODEL = "embedded-30b-a3b"
 
 
 def main(
     text: str, source: Path, overrides: tuple[str, ...], model: str | None = None, solutions: Path | None = None,
-    cwd: str | None = None,
+    cwd: str | None = None, concurrency: str = "",
 ) -> int:  # fmt: skip
     """model: the name that the sessions know, which their plans are kept by. solutions: where the recorded solutions
-    go, for an oracle; cwd: the folder that its client works in, None, that of the plans."""
+    go, for an oracle; cwd: the folder that its client works in, None, that of the plans. concurrency: the levels of a
+    ladder, which share one plan as large as the largest needs; "" for the scenario's own run."""
     scenario = with_traces(parse(text, str(source), overrides), source)
     if not scenario.sessions:
         raise UsageError(f"{source} has no agents to plan: its `sessions` is 0")
@@ -36,8 +39,10 @@ def main(
             f"--solutions: {source} plays a `trace`, whose sessions have no recorded solution; leave it out, or name a "
             "scenario with tasks"
         )
+    most = max(level or 0 for level in levels(concurrency, scenario))
     with PlanningScreen(plain=False) as screen:
-        folder = plan(scenario, model or MODEL, screen.progress)
+        planned = (shared(scenario), most) if most else (scenario, None)
+        folder = plan(planned[0], model or MODEL, screen.progress, planned[1])
     if solutions is not None:
         number = write_solutions(solutions, folder, folder.sessions, cwd)
         print(f"{solutions}: {number} recorded solutions, those of sub-agents included")
@@ -55,12 +60,12 @@ def main(
         table.add_row(name, *_cells(spread))
     console = Console()
     console.print(table)
-    shared = shared_blocks((folder.load(row.session) for row in folder.sessions), tokenizer.encode)
+    same = shared_blocks((folder.load(row.session) for row in folder.sessions), tokenizer.encode)
     console.print(
         f"{found.sessions} sessions, {found.calls:,} calls, {found.tool_calls:,} tool calls; "
         f"{found.repeat_share:.1%} repeat an earlier one\n"
         f"{found.cut_sessions} sessions cut their history ({found.cut_share:.1%} of calls)\n"
-        f"{shared:.1%} of 64-token blocks outside system prompt and tools stand in two sessions\n"
+        f"{same:.1%} of 64-token blocks outside system prompt and tools stand in two sessions\n"
         f"{_clients(found)}plan hash {folder.hash}",
         highlight=False,
     )

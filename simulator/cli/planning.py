@@ -66,10 +66,10 @@ PLANNERS = (
 Progress = Callable[[int, int], None]
 
 
-def plan(scenario: Scenario, model: str, progress: Progress) -> PlanFolder:
-    """All sessions of a run, ready. progress(done, about how many there will be) is called as they get ready. SimError
-    when one cannot be made, Interrupted by Ctrl-C or a kind kill."""
-    planning = Planning(scenario, model, progress)
+def plan(scenario: Scenario, model: str, progress: Progress, slots: int | None = None) -> PlanFolder:
+    """All sessions of a run, ready; slots: as Planning has them. progress(done, about how many there will be) is called
+    as they get ready. SimError when one cannot be made, Interrupted by Ctrl-C or a kind kill."""
+    planning = Planning(scenario, model, progress, slots)
     try:
         with _kind(planning.abandon):
             planning.wait()

@@ -4,10 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from simulator.cli.arrivals import with_traces
 from simulator.cli.plan import main
+from simulator.cli.planning import Planning
 from simulator.core.plan import SessionPlan
+from simulator.core.scenario_file import parse
 from simulator.core.shape import shared_blocks
 from simulator.errors import UsageError
+from simulator.tasks.breadth import shared
 from simulator.trace.format import Header, SessionLine, TurnLine
 from simulator.trace.replay import Casting, plan
 from simulator.trace.trace_file import Writer, sessions
@@ -36,6 +40,18 @@ def test_a_trace_is_told_without_tasks(source: Path, capsys: pytest.CaptureFixtu
     said = capsys.readouterr().out
     assert "is left out" not in said
     assert "of 64-token blocks outside system prompt and tools stand in two sessions" in said
+
+
+def test_the_levels_of_a_ladder_find_their_plans(source: Path) -> None:
+    """As a ladder's life asks for them: nothing is left to plan at any level."""
+    assert main(SCENARIO, source, (), "served", concurrency="1,2") == 0
+    told: list[tuple[int, int]] = []
+    for most in (1, 2):
+        scenario = with_traces(parse(SCENARIO, str(source), (f"sessions={most}",)), source)
+        planning = Planning(shared(scenario), "served", lambda done, of: told.append((done, of)), most)
+        planning.wait()
+        planning.close()
+    assert len(told) == 2 and all(done == of > 0 for done, of in told), "each found whole at the first look"
 
 
 def test_rules_are_no_common_blocks_wherever_their_role_stands(source: Path) -> None:

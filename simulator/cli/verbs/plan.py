@@ -19,6 +19,9 @@ def plan(
     model: Annotated[
         str | None, typer.Option(help="Name of the model that will be served: plans are kept for a run against it.")
     ] = None,
+    concurrency: Annotated[
+        str, typer.Option(help="8,32,128: the plans that `sim ladder` shares among these levels.")
+    ] = "",
     solutions: Annotated[
         Path | None, typer.Option(help="Write the recorded solutions to this file, for the oracle (docs/oracle.md).")
     ] = None,
@@ -33,4 +36,4 @@ def plan(
     if cwd is not None and solutions is None:
         raise UsageError("--cwd belongs to --solutions; give that too")
     overrides = (*(set_ or ()), *(() if seed is None else (f"seed={seed}",)), *from_tasks(tasks_dir))
-    raise typer.Exit(plan_main(read_scenario(scenario), scenario, overrides, model, solutions, cwd))
+    raise typer.Exit(plan_main(read_scenario(scenario), scenario, overrides, model, solutions, cwd, concurrency))
