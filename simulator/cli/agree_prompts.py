@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from simulator.cli.absent import sentences
 from simulator.cli.planning import plan
 from simulator.cli.screen import PlanningScreen
 from simulator.core.plan import SessionPlan, Turn
@@ -18,6 +19,7 @@ MODEL = "agree"
 def prompts_of(scenario: Scenario, turns: int, max_tok: int) -> list[Prompt]:
     """So many turns drawn by the scenario's seed from all that its sessions play, in order of session and turn; all of
     them where there are fewer. UsageError when none leaves room for a reply."""
+    print(*(f"{line}\n" for line in sentences(scenario)), sep="", end="")
     with PlanningScreen(plain=False) as screen:
         folder = plan(scenario, MODEL, screen.progress)
     room = scenario.context_window_tok - max_tok

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from simulator.cli.absent import sentences
 from simulator.cli.ladder_asked import ENDS_FIRST, Asked, floor_s, lanes, levels, load, overrides, rungs, scenario_of
 from simulator.cli.ladder_journal import Journal, entry_name
 from simulator.cli.ladder_lanes import Ended, Lanes, Work
@@ -81,6 +82,8 @@ def _climb(asked: Asked, scenario: Scenario, chosen: Sequence[EngineConfig], wor
         done = sum(journal.done(entry, pair) for entry, pair, _ in wanted)
         with Lines(console, total=len(wanted), done=done, marks=marks(journal.told)) as lines:
             lines.say(f"{out}: {len(wanted)} runs of {len(chosen)} rungs, {done} of them done before")
+            for line in sentences(scenario):
+                lines.say(line)
             ended = asyncio.run(_all(work, folder, journal, lines))
         left = [name for entry, pair, name in wanted if not journal.done(entry, pair)]
         journal.save(left_out=left, complete=not left, engines_met=journal.met())

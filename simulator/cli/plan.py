@@ -8,17 +8,16 @@ from rich.console import Console
 from rich.table import Table
 
 from simulator import tokenizer
+from simulator.cli.absent import sentences
 from simulator.cli.arrivals import with_traces
 from simulator.cli.ladder_asked import levels
 from simulator.cli.oracle_told import fillers
 from simulator.cli.planning import plan
 from simulator.cli.screen import PlanningScreen
 from simulator.cli.solutions import write_solutions
-from simulator.core.scenario import Scenario
 from simulator.core.scenario_file import parse
 from simulator.core.shape import Shape, Spread, shape, shared_blocks
 from simulator.errors import UsageError
-from simulator.tasks import catalog
 from simulator.tasks.breadth import shared
 
 MODEL = "embedded-30b-a3b"
@@ -69,17 +68,9 @@ def main(
         f"{_clients(found)}plan hash {folder.hash}",
         highlight=False,
     )
-    for line in _not_played(scenario):
+    for line in sentences(scenario):
         console.print(line, highlight=False)
     return 0
-
-
-def _not_played(scenario: Scenario) -> tuple[str, ...]:
-    """Templates that this machine cannot play; a trace asks for none."""
-    if scenario.trace is not None:
-        return ()
-    own = Path(scenario.tasks_dir) if scenario.tasks_dir else None
-    return catalog.left_out(scenario.tasks, own, scenario.templates)
 
 
 def _clients(found: Shape) -> str:

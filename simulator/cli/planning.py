@@ -17,6 +17,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import IO
 
+from simulator.cli.absent import absent
 from simulator.cli.forecast import Forecast
 from simulator.cli.planner import Job, plan_one, start_worker
 from simulator.core.scenario import Scenario
@@ -46,6 +47,7 @@ NOT_PLANNED = {
 }  # fmt: skip
 #: modules that decide what is planned, besides cline/, tasks/, drive/ and repos/
 PLANNERS = (
+    "cli/absent.py",
     "cli/forecast.py",
     "cli/planner.py",
     "cli/planning.py",
@@ -263,11 +265,13 @@ def cache_root() -> Path:
 
 
 def _key(scenario: Scenario, model: str) -> str:
-    """Whatever a plan depends on: the scenario's planned part, the model's name, and the code and templates."""
+    """Whatever a plan depends on: the scenario's planned part, the model's name, the code and templates, and which of
+    those this machine cannot play."""
     digest = hashlib.sha256(scenario.model_dump_json(exclude=NOT_PLANNED).encode())
     digest.update(model.encode())
     if scenario.tasks_dir is not None:
         digest.update(catalog.digest(Path(scenario.tasks_dir)).encode())
+    digest.update(" ".join(absent(scenario)).encode())
     package = Path(__file__).resolve().parents[1]
     files = [package / "tokenizer.py", *(package.parent / "repos").rglob("*")]
     files += [package / name for name in PLANNERS]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvloop
 
+from simulator.cli.absent import absent, sentences
 from simulator.cli.arrivals import with_traces
 from simulator.cli.closing import closing
 from simulator.cli.conduct import CLIENT_LOST, ENGINE_GONE, SIGNALS, Conductor, Ending
@@ -135,7 +136,7 @@ async def _measure(
     given = options.faults, options.settings, options.oracle or ""
     async with open_target(scenario, *asked, log, *given) as opened:
         target = opened.target
-        print(procs, flush=True)
+        print(procs, *sentences(scenario), sep="\n", flush=True)
         planning = await _planning(scenario, target, options.plain) if scenario.sessions else None
         rows = planning.folder.sessions if planning is not None else ()
         if unknown := without_solution(target, rows):
@@ -276,6 +277,7 @@ def run_manifest(
         "mode": scenario.mode,
         **({"sandboxed": not options.allow_unsandboxed} if scenario.mode == "live" else {}),
         "plan_hash": "",
+        "templates_left_out": absent(scenario),
         "tokenizer": TOKENIZER,
         "slo": scenario.slo.model_dump(exclude_none=True),
         "versions": versions(),

@@ -12,6 +12,7 @@ from typing import Any
 import uvloop
 from rich.console import Console
 
+from simulator.cli.absent import sentences
 from simulator.cli.arrivals import with_traces
 from simulator.cli.conduct import ENGINE_GONE
 from simulator.cli.probing import PROBES, Loads, Prober, loads
@@ -123,6 +124,8 @@ async def _search(
     options: Options, asked: Loads, span: Span, objectives: Sequence[Objective], text: str, out: Path
 ) -> int:
     console = Console(highlight=False, soft_wrap=True)
+    for line in sentences(asked.base):
+        console.print(line, markup=False)
     async with _target(options, asked.base, out) as opened:
         target = opened.target
         with console.status("") as status:

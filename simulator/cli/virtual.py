@@ -17,6 +17,7 @@ from typing import Any
 
 from rich.console import Console
 
+from simulator.cli.absent import sentences
 from simulator.cli.report import write_report
 from simulator.cli.screen import PlanningScreen
 from simulator.cli.scripts import planned, scripts
@@ -91,6 +92,8 @@ def prepare(scenario: Scenario, params: EngineParams, *, plain: bool) -> tuple[l
     """Scripts by slot, and what a manifest says of them."""
     if not scenario.sessions:
         return [], {}
+    for line in sentences(scenario):
+        say(line)
     with PlanningScreen(plain=plain, emulated=True) as screen:
         folder = planned(scenario, params.model, screen.progress)
     say(f"loading {len(folder.sessions)} plans")

@@ -11,6 +11,7 @@ from concurrent.futures import Future, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
+from simulator.cli.absent import sentences
 from simulator.cli.live import replay_only
 from simulator.cli.screen import PlanningScreen, whole_lines
 from simulator.cli.scripts import planned, scripts
@@ -138,6 +139,8 @@ def _cells(scenario: Scenario, engines: dict[str, EngineParams], counts: Sequenc
     """By number of agents, then engine; each in a process, on all cores."""
     widest = scenario.model_copy(update={"sessions": max(counts), "window_s": window_s, "refill": True})
     model = next(iter(engines.values())).model
+    for line in sentences(scenario):
+        print(line)
     with PlanningScreen(plain=False, emulated=True) as screen:
         folder = planned(widest, model, screen.progress)
     with tempfile.TemporaryDirectory(prefix="sim-whatif-") as kept:

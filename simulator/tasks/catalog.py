@@ -56,8 +56,12 @@ def kind_of(template: str, tasks_dir: Path | None = None) -> str:
     return kind
 
 
+@functools.cache
 def needs(template: str, tasks_dir: Path | None = None) -> tuple[str, ...]:
     """Programs that its commands call, besides Python and git."""
+    recipe = _folders(tasks_dir).get(template, REPOS) / RECIPE
+    if recipe.is_file() and "NEEDS" not in recipe.read_text(encoding="utf-8", errors="replace"):
+        return ()  # without loading what most of them need to make papers
     return tuple(getattr(load(template, tasks_dir), "NEEDS", ()))
 
 
@@ -66,16 +70,16 @@ def lacking(template: str, tasks_dir: Path | None = None) -> tuple[str, ...]:
     return tuple(name for name in needs(template, tasks_dir) if programs.why_not(name))
 
 
-def left_out(kinds: Iterable[str], tasks_dir: Path | None = None, only: Iterable[str] = ()) -> tuple[str, ...]:
-    """A sentence for each template of these kinds (of `only`, if any are named) that this machine cannot play."""
+def unplayable(kinds: Iterable[str], tasks_dir: Path | None = None, only: Iterable[str] = ()) -> dict[str, str]:
+    """Templates of these kinds (of `only`, if any are named) that this machine cannot play -> what they need."""
     wanted, allowed = set(kinds), set(only)
-    return tuple(
-        f"{name} is left out, for it needs {programs.why_not(lacks[0])}"
+    return {
+        name: programs.why_not(lacks[0])
         for name in templates(tasks_dir)
         if (not allowed or name in allowed)
-        and kind_of(name, tasks_dir) in wanted
         and (lacks := lacking(name, tasks_dir))
-    )
+        and kind_of(name, tasks_dir) in wanted
+    }
 
 
 def recorded(template: str, tasks_dir: Path | None = None) -> bool:

@@ -132,6 +132,38 @@ def test_two_models_on_one_side_are_no_side() -> None:
     assert "model" in [each.aspect for each in compared(a, side(B6, name="b", first=1)).refused]
 
 
+def test_sessions_that_one_machine_could_not_plan_are_named() -> None:
+    lacks = {"coding_x": "node 22.6 or newer, and there is none: install Node.js"}
+    a, b = (
+        side([100], name="a", plan_hash="11"),
+        side([150], name="b", first=1, plan_hash="22", templates_left_out=lacks),
+    )
+    found = compared(a, b)
+    assert found.word is Verdict.INCOMPARABLE
+    why = "coding_x was left out of b-1, for it needs node 22.6 or newer, and there is none: install Node.js"
+    assert [each.told for each in found.reasons if each.aspect == "plan"] == [f"the sessions differ: {why}"]
+    assert compared(b, a).word is Verdict.INCOMPARABLE
+    assert compared(a, b, allowed=frozenset({"plan"})).word is Verdict.SUGGESTIVE
+
+
+@pytest.mark.parametrize(
+    ("other", "differ"),
+    [
+        ({"plan_hash": "22"}, True),
+        ({"plan_hash": "11"}, False),
+        ({"plan_hash": ""}, False),
+        ({"plan_hash": "22", "versions": {"agent-sim": "0.2.0"}}, False),
+        ({"plan_hash": "22", "engine": {"model": "other"}}, False),
+        ({"plan_hash": "22", "seed": 2}, False),
+        ({"plan_hash": "22", "scenario_hash": "other", "scenario": {"sessions": 9}}, False),
+    ],
+)
+def test_plans_differ_for_no_reason_only_where_nothing_else_does(other: dict[str, Any], differ: bool) -> None:
+    """What is another reason already, a version, a model, a seed or a scenario, says why the plans differ."""
+    found = compared([one(100, name="a", plan_hash="11")], [one(150, name="b", **other)])
+    assert ("plan" in [each.aspect for each in found.reasons]) == differ
+
+
 def test_a_client_at_its_limit_forbids_a_verdict_after_incomparable() -> None:
     assert six(client="client-limited").word is Verdict.CLIENT_LIMITED
     assert six(client="client-limited", engine={"model": "x"}).word is Verdict.INCOMPARABLE

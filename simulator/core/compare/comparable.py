@@ -17,7 +17,7 @@ from simulator.core.run import KINDS
 from simulator.core.scenario import Scenario
 
 #: differences that a user may ask for
-ALLOWABLE = ("seed", "scenario", "model", "gpu", "kind", "client", "failed")
+ALLOWABLE = ("seed", "scenario", "plan", "model", "gpu", "kind", "client", "failed")
 NAMED = {"agent": "agents", "synthetic": "synthetic"}
 LIVE = "live"
 
@@ -125,6 +125,30 @@ def _work(a: OneRun, b: OneRun) -> Iterator[Reason]:
         keys = [key for key in _changed(*(_asked(run) for run in (a, b)))]
         what = f" in {', '.join(keys[:3])}{' and more' * (len(keys) > 3)}" if keys else ""
         yield Reason("scenario", f"the scenarios of {a.name} and {b.name} differ{what}")
+    elif seeds[0] == seeds[1]:
+        yield from _plan(a, b)
+
+
+def _plan(a: OneRun, b: OneRun) -> Iterator[Reason]:
+    """Of one scenario and seed each machine plans the same sessions, unless it cannot play some templates."""
+    plans = [run.manifest.get("plan_hash") for run in (a, b)]
+    if not all(plans) or plans[0] == plans[1]:
+        return
+    told = [
+        f"{name} was left out of {run.name}, for it needs {why}"
+        for run, other in ((a, b), (b, a))
+        for name, why in _left_out(run).items()
+        if name not in _left_out(other)
+    ]
+    if told:
+        yield Reason("plan", "the sessions differ: " + "; ".join(told))
+    elif all(what(a) == what(b) for what in (kind_of, _text("model", of_engine=True), _client)):
+        yield Reason("plan", f"the sessions of {a.name} and {b.name} differ, though scenario and seed do not")
+
+
+def _left_out(run: OneRun) -> Mapping[str, Any]:
+    found = run.manifest.get("templates_left_out")
+    return found if isinstance(found, Mapping) else {}
 
 
 def same_scenario(a: OneRun, b: OneRun) -> bool:
