@@ -12,6 +12,7 @@ from simulator.store.arrow import SOURCES, Identity, batches, schema
 from simulator.store.export import FORMATS, writing
 from simulator.store.folder import RunFolder
 from simulator.store.ladder_runs import is_ladder, ladder_runs
+from simulator.store.writer import CHUNKS
 from simulator.view.format import count, counted
 
 
@@ -42,7 +43,15 @@ def main(question: Question) -> int:
     for path, lost in damage.items():
         if lost:
             print(f"{path}: {count(lost)} damaged and left out")
+    without = [name for place, name in zip(places, _names(places), strict=True) if not _has_chunks(place)]
+    if "chunks" in wanted and without:
+        print(f"{counted(len(without), 'run')} kept no {CHUNKS}, so there are no chunk rows of: {', '.join(without)}")
     return 0
+
+
+def _has_chunks(place: Path) -> bool:
+    """A published run may have left them out; that is no damage."""
+    return any((place / name).exists() for name in (CHUNKS, f"{CHUNKS}.gz"))
 
 
 def _stood(folders: Sequence[Path]) -> dict[Path, dict[str, str | int | None]]:
@@ -118,6 +127,8 @@ def _export(
     rows = 0
     with writing(path, form, what, {"made_by": "sim export", "what": what, "engine_kind": kinds}) as put:
         for place, name in zip(places, who, strict=True):
+            if what == "chunks" and not _has_chunks(place):
+                continue
             run = RunFolder.open(place)
             for batch in batches(run, what, name):
                 put(batch)

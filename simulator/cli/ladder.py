@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from simulator.cli.absent import sentences
 from simulator.cli.ladder_asked import ENDS_FIRST, Asked, floor_s, lanes, levels, load, overrides, rungs, scenario_of
 from simulator.cli.ladder_journal import Journal, entry_name
@@ -26,7 +28,7 @@ from simulator.core.scenario import Scenario, scenario_hash
 from simulator.engine.serving.arguments import without_secrets
 from simulator.engine.serving.config import EngineConfig
 from simulator.engine.serving.ladder_file import load_ladder
-from simulator.errors import EngineError, UsageError
+from simulator.errors import EngineError, SimError, UsageError
 from simulator.store.ladder import LadderFolder
 from simulator.view.ladder import Lines, final, marks
 
@@ -88,7 +90,8 @@ def _climb(asked: Asked, scenario: Scenario, chosen: Sequence[EngineConfig], wor
         left = [name for entry, pair, name in wanted if not journal.done(entry, pair)]
         journal.save(left_out=left, complete=not left, engines_met=journal.met())
         console.print(final(journal.told, str(out), load_sentences(journal.told)))
-        write_ladder_report(out)
+        if not (ended.interrupted or ended.late):  # who waits for its end does not wait for a picture
+            _report(out, console)
     finally:
         folder.close()
     return _code(ended, journal, out)
@@ -96,6 +99,14 @@ def _climb(asked: Asked, scenario: Scenario, chosen: Sequence[EngineConfig], wor
 
 async def _all(work: Work, folder: LadderFolder, journal: Journal, lines: Lines) -> Ended:
     return await Lanes(work, folder, journal, lines).run()
+
+
+def _report(out: Path, console: Console) -> None:
+    """What was measured is on disk, so a report that cannot be made fails nothing."""
+    try:
+        write_ladder_report(out)
+    except SimError as why:
+        console.print(f"no report: {why}", markup=False)
 
 
 def _code(ended: Ended, journal: Journal, out: Path) -> int:

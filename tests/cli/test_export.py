@@ -102,6 +102,17 @@ def test_chunks_and_scrapes(make_run: MakeRun, tmp_path: Path) -> None:
     assert engine[0]["value"] == next(iter(samples[0].values.values()))
 
 
+def test_a_run_that_kept_no_chunks_is_not_damaged(make_run: MakeRun, tmp_path: Path) -> None:
+    whole = make_run(slots=2, window_s=4, synthetic=0)
+    bare = tmp_path / "b" / "bare"
+    shutil.copytree(whole, bare)
+    (bare / "chunks.bin").unlink()
+    told = sim(whole, bare, "-o", tmp_path / "x", "--what", "requests,chunks")
+    assert "1 run kept no chunks.bin, so there are no chunk rows of: bare" in told and "damaged" not in told
+    rows = parquet.read_table(tmp_path / "x" / "chunks.parquet").to_pylist()
+    assert {row["run"] for row in rows} == {whole.name}
+
+
 def test_several_runs_are_stacked_and_told_apart(make_run: MakeRun, tmp_path: Path) -> None:
     first = make_run(slots=2, window_s=4, synthetic=0)
     second = tmp_path / "b" / "run"
