@@ -270,6 +270,7 @@ class Hand:
             last_id=self._job.target.last_id,
             limit_s=self._job.scenario.time_limit_s,
             share=self._job.share,
+            usage=self._job.scenario.usage,
         )
 
 

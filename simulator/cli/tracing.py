@@ -99,6 +99,7 @@ def planned(spec: SessionSpec, scenario: Scenario, model: str) -> SessionPlan:
         max_turns=scenario.max_turns,
         pause=_Pauses(scenario, spec.seed).pause,
         took=lambda seconds: _held(seconds, recording),
+        usage=scenario.usage,
     )
     made = plan(found.take(number), casting)
     if not made.turns:

@@ -67,10 +67,6 @@ REASONS: dict[str, tuple[str, str]] = {
         "server's other counts may be no better",
         "look at `usage` of one reply; a proxy or a plugin that adds its own figures is the usual cause",
     ),
-    "chunk_counts_estimated": (
-        "tokens were spread evenly over chunks, so ITL and TPOT are estimates when a chunk holds several tokens",
-        "use an engine with `continuous_usage_stats`, as vLLM has",
-    ),
     "length_drift": (
         "another amount of work was done than planned, so runs with other lengths cannot be compared with this one",
         "check that the engine honours `ignore_eos` and `min_tokens`, or use live mode",
@@ -207,9 +203,6 @@ def _tokens(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
         yield warning("usage_missing", f"{kind}: {unsure} of {done} replies came without usage that holds")
     if impossible := part["cached_share"]["impossible"]:
         yield warning("cached_impossible", f"{kind}: {impossible} replies name more cached tokens than prompt tokens")
-    if sources["usage"] + sources["counted"] and (part["tokens_per_chunk"]["mean"] or 0) > 1.05:
-        n = sources["usage"] + sources["counted"]
-        yield warning("chunk_counts_estimated", f"{kind}: {n} of {done} replies without counts per chunk")
     for key, code, noun in (("output", "length_drift", "output"), ("prompt", "prompt_drift", "prompt")):
         off = part["planned"][f"{key}_error"]
         if off is not None and abs(off) > 0.01:

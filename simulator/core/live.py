@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from simulator.core.action import Action, Listing
+from simulator.core.usage import UsageAsked
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Limits:
 class LiveStart:
     """prompt: the request in words. model: name in the requests. listing, latest_commit: of the repository. path: what
     each recorded step does; () when nothing is recorded. pauses_s: before each turn, begun again when used up. answer:
-    what the user says to a plan. The others: as cline.setup.Setup has them."""
+    what the user says to a plan. usage: as the scenario has it. The others: as cline.setup.Setup has them."""
 
     prompt: str
     model: str
@@ -41,3 +42,4 @@ class LiveStart:
     subagents: bool = False
     parallel_tool_calls: bool = True
     cached_double_count: bool = False
+    usage: UsageAsked = "end"

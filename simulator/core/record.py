@@ -44,7 +44,8 @@ class Request:
     phase: "warmup" | "ramp" | "window" | "drain" is not stored: it follows from times and summary windows.
     t_due_s ... t_end_s: the clock points of docs/metrics.md. status: HTTP status, 0 when none came.
     prompt_tok, cached_tok, output_tok, reasoning_tok: the server's usage; None when it did not say.
-    output_source: "usage" | "continuous" (per chunk, from the server) | "counted" (ours) | "none".
+    output_source: "usage" | "continuous" (per chunk, from the server) | "counted" (ours) | "scaled" (of a
+        stream that was cut off: chunks times the mean tokens a chunk of this run) | "none".
     planned_prompt_tok, planned_output_tok: what the plan expected; 0 in a live session, which has none.
     chunks: output chunks received; chunks_at: byte offset of this request in chunks.bin, -1 when it has none.
     finish: finish_reason or "". outcome: "ok" | "failed" | "cancelled". error: "" or one of ERRORS. detail: a short

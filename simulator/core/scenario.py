@@ -11,6 +11,7 @@ from simulator.core.arrival_block import MAX_TIMES as MAX_TIMES
 from simulator.core.arrival_block import Arrival as Arrival
 from simulator.core.arrival_block import Block, Positive
 from simulator.core.arrival_block import SyntheticArrival as SyntheticArrival
+from simulator.core.usage import UsageAsked
 
 Share = Annotated[float, Field(ge=0, le=1)]
 ProfileName = Literal["classic-xml", "classic-glm", "classic-native", "compact", "sdk"]
@@ -143,6 +144,8 @@ class Scenario(Block):
     clients count them twice, so that they cut a warm session at about half its window. think: pauses before a turn,
     besides the tools.
     tools: "real", the answer is given when the tool is done; "paced", no sooner than the recorded latency.
+    usage: "end", the server says a reply's tokens once, and they are spread evenly over its chunks; "every_chunk", it
+    counts along, which tells the tokens of each chunk and costs the server's API process CPU a chunk.
     mode: "replay", each reply counts as the recorded one, whatever it says; "live", the model's own replies carry the
     session on, and it is checked whether they solved the task. A live session begins at its beginning, with real tools
     and replies of the length that the model likes.
@@ -175,6 +178,7 @@ class Scenario(Block):
     think: Think = Think(kind="none")
     tools: Literal["real", "paced"] = "paced"
     output: Output = Output()
+    usage: UsageAsked = "end"
     workdir: Literal["per_agent", "shared"] = "per_agent"
     warmup: Warmup = Warmup()
     slo: Slo = Slo()

@@ -11,7 +11,8 @@ from simulator.drive.meter import StreamCounter
 class Enough:
     """Says True from the arrival on that brings the `tok`-th output token. Nothing is read until the meter's cheap
     estimate says that it may have come; then what has come is: the server's own running count where it sends one,
-    else `count`, tokens of a text, of what was said."""
+    else its chunks at the mean tokens a chunk of replies that it told of, and before the first of these `count`, tokens
+    of a text, of what was said."""
 
     __slots__ = ("_count", "_counter", "_data", "_look_at", "_tok")
 
@@ -34,5 +35,7 @@ class Enough:
         reading = read_stream((0.0, data) for data in self._data)
         if reading.output_tok is not None:
             return reading.output_tok
+        if self._counter.learnt:
+            return self._counter.output_tok
         said = reading.text + reading.reasoning + "".join(c["name"] + c["arguments"] for c in reading.tool_calls)
         return self._count(said) if said else 0

@@ -24,7 +24,7 @@ class Meter:
         self._lag_s = 0.0
         self._lag_ticks, self._lag_over = 0, [0] * len(LAG_MARKS_MS)
         self._cpu = (time.monotonic(), time.process_time())
-        self.tok_per_chunk = 1.0
+        self._told = [0, 0]  # tokens and chunks of replies whose tokens the server told, of this traffic
         self.counters: set[StreamCounter] = set()
 
     def begin(self, stage: str, ends_s: float | None = None, kind: str | None = None) -> None:
@@ -33,7 +33,19 @@ class Meter:
             self.kind, self.output_tok = kind, 0
             self.requests_done = self.requests_failed = self.sessions_done = 0
             self.slots.clear()
+            self._told = [0, 0]
         self.stage, self.ends_s = stage, ends_s
+
+    @property
+    def tok_per_chunk(self) -> float | None:
+        """Mean over the replies whose tokens the server told; None before the first."""
+        tok, chunks = self._told
+        return tok / chunks if chunks else None
+
+    def learn(self, output_tok: int, chunks: int) -> None:
+        """Of a reply whose tokens the server told."""
+        self._told[0] += output_tok
+        self._told[1] += chunks
 
     def slot(self, slot: int) -> SlotState:
         state = self.slots.get(slot)
@@ -128,7 +140,7 @@ class StreamCounter:
             return
         self._chunks += b"".join(pieces[self._seen : seen]).count(b"data: {")
         self._seen = seen
-        total = int(self._chunks * self._meter.tok_per_chunk)
+        total = int(self._chunks * (self._meter.tok_per_chunk or 1.0))
         self._meter.output_tok += total - self._counted
         self._counted = total
         state = self._state
@@ -144,9 +156,12 @@ class StreamCounter:
         """Tokens so far, as estimated."""
         return self._counted
 
-    def settle(self, output_tok: int, chunks: int) -> None:
+    @property
+    def learnt(self) -> bool:
+        """Whether the estimate rests on what the server told of other replies."""
+        return self._meter.tok_per_chunk is not None
+
+    def settle(self, output_tok: int) -> None:
         self._meter.counters.discard(self)
         self._meter.output_tok += output_tok - self._counted
         self._counted = output_tok
-        if chunks > 4:
-            self._meter.tok_per_chunk += 0.05 * (output_tok / chunks - self._meter.tok_per_chunk)

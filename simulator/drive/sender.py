@@ -172,9 +172,7 @@ class Sender:
 
     def _finish(self, job: Job, number: int, exchange: Exchange, reading: Reading, counter: StreamCounter) -> Reply:
         if reading.output_tok is None and reading.times_s and reading.source == "none":
-            said = reading.text + reading.reasoning + "".join(c["name"] + c["arguments"] for c in reading.tool_calls)
-            reading.output_tok, reading.source = self._count(said), "counted"
-            reading.tokens = spread(reading.output_tok, len(reading.times_s))
+            self._estimate(reading)
         began = next((data[:200] for _, data in exchange.bodies()), b"")
         outcome, error, detail = classify(
             exchange.status, exchange.failure, exchange.detail, exchange.error_body, reading, began,
@@ -225,8 +223,21 @@ class Sender:
             job.told(record, reading)
         return Reply(record, reading, exchange.retry_after_s)
 
+    def _estimate(self, reading: Reading) -> None:
+        """Tokens of a reply of which the server told none. One that was cut off before it could has as many as other
+        replies have in so many chunks; where that is unknown, or a whole reply came without, its text is counted."""
+        a_chunk = self._meter.tok_per_chunk
+        if a_chunk is not None and not reading.finish and not reading.done:
+            reading.output_tok, reading.source = round(a_chunk * len(reading.times_s)), "scaled"
+        else:
+            said = reading.text + reading.reasoning + "".join(c["name"] + c["arguments"] for c in reading.tool_calls)
+            reading.output_tok, reading.source = self._count(said), "counted"
+        reading.tokens = spread(reading.output_tok, len(reading.times_s))
+
     def _note(self, job: Job, record: Request, counter: StreamCounter) -> None:
-        counter.settle(record.output_tok or 0, record.chunks)
+        counter.settle(record.output_tok or 0)
+        if record.outcome == "ok" and record.output_source in ("usage", "continuous"):
+            self._meter.learn(record.output_tok or 0, record.chunks)
         if job.purpose == "warmup":
             return
         self.answered += record.outcome == "ok"

@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from simulator.core.share import WHOLE, Share
+from simulator.core.usage import UsageAsked, stream_options
 from simulator.drive.clock import ROUNDING_S
 from simulator.drive.meter import Meter
 from simulator.drive.recorder import Recorder
@@ -39,6 +40,7 @@ class SyntheticShape:
     last_id: int
     limit_s: float
     share: Share = WHOLE
+    usage: UsageAsked = "end"
     due_s: tuple[float, ...] = ()
 
 
@@ -152,10 +154,9 @@ class Synthetic:
                 "model": shape.model,
                 "prompt": prompt,
                 "max_tokens": shape.output_tok,
-                "min_tokens": shape.output_tok,
                 "ignore_eos": True,
                 "temperature": 0,
                 "stream": True,
-                "stream_options": {"include_usage": True, "continuous_usage_stats": True},
+                "stream_options": stream_options(shape.usage),
             }
         )

@@ -58,6 +58,7 @@ def _start(spec: SessionSpec, task: Task, listing: Listing, head: str, terms: Te
         subagents=spec.subagents,
         parallel_tool_calls=scenario.parallel_tool_calls,
         cached_double_count=scenario.cached_double_count,
+        usage=scenario.usage,
     )
 
 

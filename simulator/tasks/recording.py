@@ -19,6 +19,7 @@ from simulator.core.normalise import comparable
 from simulator.core.plan import PlannedCall, SessionPlan, Turn
 from simulator.core.scenario import Scenario
 from simulator.core.task import Task
+from simulator.core.usage import stream_options
 from simulator.errors import SimError
 from simulator.tasks import delegation, pace
 from simulator.tasks.assembly import Assembly
@@ -163,7 +164,7 @@ class _Recording:
             subagents=self._spec.subagents,
             mode="plan" if self._spec.plan_mode else "act",
             must_fit=scenario.mode != "live",  # a model may find a shorter way, and the window is then its own affair
-            extra_body={"stream_options": {"continuous_usage_stats": True}},
+            extra_body={"stream_options": stream_options(scenario.usage)},
         )
 
     def _made(self, turns: tuple[Turn, ...]) -> SessionPlan:

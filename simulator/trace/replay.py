@@ -15,6 +15,7 @@ import orjson
 from simulator.core.action import Recorded
 from simulator.core.plan import Branch, PlannedCall, SessionPlan, Turn
 from simulator.core.task import Check
+from simulator.core.usage import UsageAsked, stream_options
 from simulator.trace.counting import Counter
 from simulator.trace.format import SessionLine, TurnLine
 from simulator.trace.gaps import Gap, gaps
@@ -26,7 +27,6 @@ from simulator.trace.trace_file import TracedSession
 DECIDED = (
     "max_tokens", "max_completion_tokens", "min_tokens", "ignore_eos", "stream", "stream_options", "n", "best_of",
 )  # fmt: skip
-STREAMED = {"stream": True, "stream_options": {"include_usage": True, "continuous_usage_stats": True}}
 #: the client whose failure behaviour is played where no profile fits
 UNKNOWN_CLIENT = "sdk"
 TEMPLATE = KIND = "trace"
@@ -48,6 +48,7 @@ class Casting:
     max_turns: int | None
     pause: Callable[[float], float]
     took: Callable[[float], float]
+    usage: UsageAsked = "end"
 
 
 def plan(session: TracedSession, casting: Casting) -> SessionPlan:
@@ -61,8 +62,8 @@ class _Frames:
     heads: list[bytes] = field(default_factory=list)
     tails: list[bytes] = field(default_factory=list)
 
-    def of(self, body: dict[str, Any], model: str) -> int:
-        head, tail = frame(body, model)
+    def of(self, body: dict[str, Any], casting: Casting) -> int:
+        head, tail = frame(body, casting.model, casting.usage)
         for n, known in enumerate(zip(self.heads, self.tails, strict=True)):
             if known == (head, tail):
                 return n
@@ -71,7 +72,7 @@ class _Frames:
         return len(self.heads) - 1
 
 
-def frame(body: dict[str, Any], model: str) -> tuple[bytes, bytes]:
+def frame(body: dict[str, Any], model: str, usage: UsageAsked = "end") -> tuple[bytes, bytes]:
     """What stands before and after the messages of a body. The recorded order of its keys is kept."""
     if "messages" not in body:
         body = {"model": model, "messages": None, **body}
@@ -84,7 +85,7 @@ def frame(body: dict[str, Any], model: str) -> tuple[bytes, bytes]:
     else:
         before["model"] = model
     head = orjson.dumps(before)[:-1] + b',"messages":['
-    return head, b"]," + orjson.dumps({**after, **STREAMED})[1:-1]
+    return head, b"]," + orjson.dumps({**after, "stream": True, "stream_options": stream_options(usage)})[1:-1]
 
 
 class _Playing:
@@ -166,7 +167,7 @@ class _Playing:
             purpose=turn.purpose,
             view=view,
             cut=cut,
-            head=self._frames.of(body, self._casting.model),
+            head=self._frames.of(body, self._casting),
             prompt_tok=prompt_tok,
             output_tok=output_tok,
             think_s=self._casting.pause(gap.pause_s) if turn.turn else 0.0,

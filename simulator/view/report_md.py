@@ -126,6 +126,13 @@ def notes(summary: Mapping[str, Any]) -> Lines:
     few = missing_p99(summary)
     if few:
         lines.append(f"p99 is decided by a handful of requests below {P99_NEEDS:,} and left out ({', '.join(few)}).")
+    spread = [part for part in (agent, summary["synthetic"]) if part and _spread(part)]
+    if spread:
+        held = " and ".join(f"{part['tokens_per_chunk']['mean']:.2f}" for part in spread)
+        lines.append(
+            f"ITL is an estimate: chunks held {held} tokens on average, and a reply's tokens were told once, at its "
+            "end, so they are spread evenly. `usage: every_chunk` counts them, which costs the server CPU a chunk."
+        )
     promised = next((part["goodput"] for part in (agent, summary["synthetic"]) if part and part["goodput"]), None)
     if promised:
         asked = ", ".join(f"{name.removesuffix('_s')} ≤ {duration(limit)}" for name, limit in promised["slo"].items())
@@ -136,6 +143,12 @@ def notes(summary: Mapping[str, Any]) -> Lines:
             "about its context; Jain's index is 1 when all are alike, 1/n when one gets everything."
         )
     return ["", *(f"- {line}" for line in lines)]
+
+
+def _spread(part: Mapping[str, Any]) -> bool:
+    """Whether chunks of several tokens were not counted one by one."""
+    sources = part["token_counts"]
+    return bool(sources["usage"] + sources["counted"]) and (part["tokens_per_chunk"]["mean"] or 0) > 1.05
 
 
 def _drift(*parts: Any) -> tuple[str, ...]:

@@ -89,6 +89,8 @@ def test_a_key_that_the_older_run_does_not_know_is_as_it_always_was() -> None:
         six(scenario_hash="z", scenario={"sessions": 8, "start": "stationary", "drain_s": 5.0}).word is Verdict.BETTER
     )
     assert six(scenario_hash="z", scenario={"sessions": 8, "start": "beginning"}).word is Verdict.INCOMPARABLE
+    assert six(scenario_hash="z", scenario={"sessions": 8, "usage": "every_chunk"}).word is Verdict.BETTER
+    assert six(scenario_hash="z", scenario={"sessions": 8, "usage": "end"}).word is Verdict.INCOMPARABLE
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,6 @@ QUIET = reply(11.0, [(250, 1)] + [(100, 1)] * 80)
         ("censored", [QUIET, reply(19.0, [(900, 1)], outcome="cancelled")], {}),
         ("usage_missing", [reply(11.0, [(250, 1)], output_source="counted")], {}),
         ("cached_impossible", [reply(11.0, [(250, 1)], cached_tok=101)], {}),
-        ("chunk_counts_estimated", [reply(11.0, [(250, 3), (20, 3)], output_source="usage")], {}),
         ("length_drift", [reply(11.0, [(250, 1)] + [(100, 1)] * 80, planned_output_tok=100)], {}),
         ("prompt_drift", [reply(11.0, [(250, 1)], prompt_tok=120)], {}),
         ("engine_disagrees", [QUIET], {

@@ -302,7 +302,8 @@ async def test_synthetic_traffic_keeps_its_concurrency_and_forces_its_length() -
     assert most == 5
     assert result.window == lines.windows["synthetic"]
     bodies = script.seen["m"]
-    assert len(set(bodies)) == 26 and all(b'"min_tokens":4' in b and b'"ignore_eos":true' in b for b in bodies)
+    assert len(set(bodies)) == 26 and all(b'"max_tokens":4' in b and b'"ignore_eos":true' in b for b in bodies)
+    assert all(b'"stream_options":{"include_usage":true}}' in b for b in bodies), "no more than others ask for"
 
 
 def test_equal_seeds_make_equal_synthetic_bodies() -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from misbehaving import Script, serving
@@ -99,3 +100,41 @@ async def test_a_usage_that_came_before_the_words_is_no_count(used: int) -> None
     record = reply.record
     assert (record.outcome, record.chunks, record.prompt_tok) == ("ok", 3, 9)
     assert (record.output_source, record.output_tok, reply.reading.tokens) == ("counted", 12, [4, 4, 4])
+
+
+@pytest.mark.parametrize("told_first", [True, False])
+async def test_a_closed_stream_without_running_usage_has_what_other_replies_held(
+    told_first: bool,
+) -> None:
+    """Chunks of three tokens; the server tells how many only at a reply's end, which a closed stream never reaches."""
+    chunk = b'data: {"choices":[{"index":0,"delta":{"content":"abcdefg"}}]}\n\n'
+    end = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+    usage = b'data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":18}}\n\ndata: [DONE]\n\n'
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError):
+            whole = b"whole" in await reader.readuntil(BODY)
+            writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+            for _ in range(6 if whole else 400):
+                writer.write(chunk)
+                await writer.drain()
+                await asyncio.sleep(0.002)
+            writer.write(end + usage)
+        writer.close()
+        over.set()
+
+    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
+        clock, kept = RunClock(), Kept()
+        endpoint = Endpoint(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", "k", clock.now, timeout_s=9.0)
+        over = asyncio.Event()
+        sender = Sender(endpoint, kept, Meter(clock.now), clock.now, "run", len)  # type: ignore[arg-type]
+        if told_first:
+            whole = (await sender.send(replace(job(), path="/whole"))).reading
+            assert (whole.source, whole.output_tok, whole.tokens) == ("usage", 18, [3] * 6)
+            over.clear()
+        record = (await sender.send(job(stop_after_tok=60))).record
+        await endpoint.close()
+        await over.wait()
+    a_chunk = 3 if told_first else 7
+    assert (record.output_source, record.stopped) == ("scaled" if told_first else "counted", True)
+    assert record.output_tok == a_chunk * record.chunks and 60 / a_chunk <= record.chunks < 200

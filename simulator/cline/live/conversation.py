@@ -23,6 +23,7 @@ from simulator.cline.retry import Change
 from simulator.cline.setup import Draft, Setup
 from simulator.core.action import Outcome
 from simulator.core.live import LiveStart
+from simulator.core.usage import stream_options
 
 
 class LiveClient(Protocol):
@@ -86,5 +87,5 @@ def _setup(start: LiveStart, cwd: str) -> Setup:
         parallel_tool_calls=start.parallel_tool_calls,
         subagents=start.subagents,
         mode="plan" if start.plan_mode else "act",
-        extra_body={"stream_options": {"continuous_usage_stats": True}},
+        extra_body={"stream_options": stream_options(start.usage)},
     )

@@ -15,6 +15,7 @@ from simulator.core.compare.solving import Tasks
 from simulator.core.compare.within import Within
 from simulator.core.run import KINDS
 from simulator.core.scenario import Scenario
+from simulator.core.usage import BEFORE
 
 #: differences that a user may ask for
 ALLOWABLE = ("seed", "scenario", "plan", "model", "gpu", "kind", "client", "failed")
@@ -171,6 +172,8 @@ def _changed(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
 
 
 def _default(key: str) -> Any:
+    if key == "usage":
+        return BEFORE
     field = Scenario.model_fields.get(key)
     value = None if field is None else field.get_default(call_default_factory=True)
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else value

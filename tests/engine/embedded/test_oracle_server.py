@@ -21,6 +21,7 @@ from simulator.cli.target import open_target
 from simulator.core.plan import SessionPlan
 from simulator.core.scenario import Scenario
 from simulator.core.template import render
+from simulator.core.usage import stream_options
 from simulator.engine.embedded.__main__ import build, parse
 from simulator.engine.embedded.brain.rates import Rates
 from simulator.engine.embedded.config import load_params
@@ -66,7 +67,7 @@ async def test_calls_are_streamed_in_pieces_with_text_first(
     """Name and id once, then the arguments in the pieces in which they are generated; usage counts all tokens, those
     that the client never sees as well."""
     plan = plans["sdk"]
-    body = ready(plan, 6)
+    body = {**ready(plan, 6), "stream_options": stream_options("every_chunk")}
     async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client:
         stream = await client.chat.completions.create(**body)
         chunks = [chunk async for chunk in stream]

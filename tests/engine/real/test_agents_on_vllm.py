@@ -71,7 +71,7 @@ def test_every_request_is_answered_to_the_token(finished: tuple[Path, str]) -> N
     assert {r["outcome"] for r in records} == {"ok"}, [r["detail"] for r in records if r["outcome"] != "ok"]
     assert len(agents(folder)) == 18 and sum(r["purpose"] == "synthetic" for r in records) == 16
     for r in records:
-        assert (r["output_tok"], r["output_source"]) == (r["planned_output_tok"], "continuous"), r
+        assert (r["output_tok"], r["output_source"]) == (r["planned_output_tok"], "usage"), r
     tools = [orjson.loads(line) for line in (folder / "tools.jsonl").read_bytes().splitlines()]
     turns = {(tool["session"], tool["turn"]) for tool in tools}  # some of them call two tools
     assert len(turns) == 18 and all(tool["matched"] for tool in tools)
