@@ -61,6 +61,7 @@ PLANNERS = (
     "core/scenario.py",
     "core/task.py",
     "core/template.py",
+    "core/usage.py",
     "core/yaml_text.py",
     "store/plans.py",
     "virtual/children.py",
