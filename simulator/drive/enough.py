@@ -35,7 +35,7 @@ class Enough:
         reading = read_stream((0.0, data) for data in self._data)
         if reading.output_tok is not None:
             return reading.output_tok
-        if self._counter.learnt:
-            return self._counter.output_tok
+        if (scaled := self._counter.scaled(len(reading.times_s))) is not None:
+            return scaled
         said = reading.text + reading.reasoning + "".join(c["name"] + c["arguments"] for c in reading.tool_calls)
         return self._count(said) if said else 0

@@ -36,11 +36,10 @@ class Meter:
             self._told = [0, 0]
         self.stage, self.ends_s = stage, ends_s
 
-    @property
-    def tok_per_chunk(self) -> float | None:
-        """Mean over the replies whose tokens the server told; None before the first."""
-        tok, chunks = self._told
-        return tok / chunks if chunks else None
+    def scaled(self, chunks: int) -> int | None:
+        """Tokens in so many chunks, by the mean of the replies whose tokens the server told; None before the first."""
+        tok, of = self._told
+        return round(chunks * tok / of) if of else None
 
     def learn(self, output_tok: int, chunks: int) -> None:
         """Of a reply whose tokens the server told."""
@@ -140,7 +139,7 @@ class StreamCounter:
             return
         self._chunks += b"".join(pieces[self._seen : seen]).count(b"data: {")
         self._seen = seen
-        total = int(self._chunks * (self._meter.tok_per_chunk or 1.0))
+        total = self._meter.scaled(self._chunks) or self._chunks
         self._meter.output_tok += total - self._counted
         self._counted = total
         state = self._state
@@ -156,10 +155,9 @@ class StreamCounter:
         """Tokens so far, as estimated."""
         return self._counted
 
-    @property
-    def learnt(self) -> bool:
-        """Whether the estimate rests on what the server told of other replies."""
-        return self._meter.tok_per_chunk is not None
+    def scaled(self, chunks: int) -> int | None:
+        """As the meter's."""
+        return self._meter.scaled(chunks)
 
     def settle(self, output_tok: int) -> None:
         self._meter.counters.discard(self)

@@ -226,9 +226,9 @@ class Sender:
     def _estimate(self, reading: Reading) -> None:
         """Tokens of a reply of which the server told none. One that was cut off before it could has as many as other
         replies have in so many chunks; where that is unknown, or a whole reply came without, its text is counted."""
-        a_chunk = self._meter.tok_per_chunk
-        if a_chunk is not None and not reading.finish and not reading.done:
-            reading.output_tok, reading.source = round(a_chunk * len(reading.times_s)), "scaled"
+        scaled = self._meter.scaled(len(reading.times_s))
+        if scaled is not None and not reading.finish and not reading.done:
+            reading.output_tok, reading.source = scaled, "scaled"
         else:
             said = reading.text + reading.reasoning + "".join(c["name"] + c["arguments"] for c in reading.tool_calls)
             reading.output_tok, reading.source = self._count(said), "counted"
