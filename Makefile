@@ -51,7 +51,8 @@ dev: $(VENV)/.dev
 
 $(VENV)/.installed: pyproject.toml requirements.lock requirements-uv.lock
 	@test -n "$(PYTHON)" || { echo "make: Python 3.11 or newer is needed; install it or say make PYTHON=/path/to/python3"; exit 2; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@# without pip it is what was left by a python that cannot make one, which then says why once more
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
 	$(call fetch,requirements.lock)
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	touch $@
