@@ -10,6 +10,21 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from simulator.core.action import (
+    Edited,
+    EditFailed,
+    FileText,
+    Finished,
+    Heard,
+    Listing,
+    Matches,
+    Outcome,
+    Outline,
+    Ran,
+    Refused,
+    Reports,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Normaliser:
@@ -70,9 +85,40 @@ def normalise(text: str, *, roots: Mapping[str, str], today: Sequence[str] = ())
     return text
 
 
+def outcome_text(outcome: Outcome) -> str:
+    """An outcome as plain text, everything that an agent could see of it and nothing of any client's form. Two
+    outcomes are the same result when their texts are equal after normalising."""
+    match outcome:
+        case Listing(paths, truncated):
+            return "\n".join(paths) + ("\n(more)" if truncated else "")
+        case FileText(text):
+            return text
+        case Matches(hits, total):
+            lines = [f"{total} hits"]
+            for hit in hits:
+                lines += [f"{hit.path}:{hit.line_no}", *hit.before, f"> {hit.line}", *hit.after]
+            return "\n".join(lines)
+        case Outline(files):
+            return "\n".join(f"{path}:{no}: {line}" for path, defs in files for no, line in defs)
+        case Edited(path, _, after, created):
+            return f"{'created' if created else 'edited'} {path}\n{after}"
+        case EditFailed(path, block, text):
+            return f"block {block} not found in {path}\n{text}"
+        case Ran(exit_code, output, timed_out):
+            return f"exit {exit_code}{' (timed out)' if timed_out else ''}\n{output}"
+        case Refused(reason):
+            return f"refused: {reason}"
+        case Finished():
+            return "done"
+        case Heard(text):
+            return text
+        case Reports(reports):
+            return "\n\n".join(report.text for report in reports)
+
+
 def comparable(text: str) -> str:
-    """What a real outcome and a recorded one are compared by; text: core.action.outcome_text, whose paths are shown
-    ones already."""
+    """What a real outcome and a recorded one are compared by; text: outcome_text's, whose paths are shown ones
+    already."""
     return normalise(text, roots={})
 
 

@@ -19,8 +19,8 @@ from simulator.core.action import (
     Ran,
     Refused,
     Reports,
-    outcome_text,
 )
+from simulator.core.normalise import outcome_text
 from simulator.core.plan import SessionPlan
 from simulator.core.record import ToolRun
 from simulator.drive.stage import Stage

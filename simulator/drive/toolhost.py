@@ -97,7 +97,7 @@ class ToolHost:
 
     async def replay(self, session_id: str, action: Action, recorded: str) -> Replayed:
         """Does the action and compares there what came of it, so that no result has to travel. recorded: normalised
-        plain text (core.action.outcome_text)."""
+        plain text (core.normalise.outcome_text)."""
         return await self._call("replay", session_id, action, recorded)
 
     async def commit(self, session_id: str, message: str, when_s: int) -> str | None:

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simulator.core.action import Action, Ran, Search, outcome_text
-from simulator.core.normalise import comparable, first_difference
+from simulator.core.action import Action, Ran, Search
+from simulator.core.normalise import comparable, first_difference, outcome_text
 from simulator.core.task import Check
 from simulator.drive.checking import run_check
 from simulator.drive.commands import Scratch, ShellRunner

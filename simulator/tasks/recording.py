@@ -14,8 +14,8 @@ from simulator.cline.conversation import Conversation
 from simulator.cline.profiles import Profile
 from simulator.cline.profiles import profile as find_profile
 from simulator.cline.setup import Setup
-from simulator.core.action import Action, Delegate, ListFiles, Listing, Outcome, Propose, Ran, Step, outcome_text
-from simulator.core.normalise import comparable
+from simulator.core.action import Action, Delegate, ListFiles, Listing, Outcome, Propose, Ran, Step
+from simulator.core.normalise import comparable, outcome_text
 from simulator.core.plan import PlannedCall, SessionPlan, Turn
 from simulator.core.scenario import Scenario
 from simulator.core.task import Task

@@ -21,8 +21,8 @@ from simulator.core.action import (
     Refused,
     Search,
     Write,
-    outcome_text,
 )
+from simulator.core.normalise import outcome_text
 from simulator.drive.commands import ShellRunner
 from simulator.drive.encodings import clean, decode, is_binary
 from simulator.drive.toolbox import Toolbox

@@ -33,8 +33,8 @@ from simulator.core.action import (
     Refused,
     Search,
     Write,
-    outcome_text,
 )
+from simulator.core.normalise import outcome_text
 from simulator.core.task import CLASSIC_STYLE, SDK_STYLE, Style, Task
 from simulator.drive.checking import run_check
 from simulator.drive.commands import ShellRunner
