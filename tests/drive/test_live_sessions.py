@@ -53,6 +53,8 @@ LIMITS = Limits(9, 30.0, 100_000)
         ("classic-native", [Says(calls=(("read_file", '{"file": "calc.py"'),))], "malformed_calls", 3),
         ("classic-native", [UNKNOWN], "malformed_calls", 3),
         ("sdk", [Says(calls=((f"tool_{n}", "{}"),)) for n in range(9)], "malformed_calls", 6),
+        ("sdk", [Says(calls=(("fetch_web_content", f'{{"url": "{n}"}}'),)) for n in range(9)], "malformed_calls", 6),
+        ("sdk", [Says(calls=(("fetch_web_content", f'{{"requests": [{n}]}}'),)) for n in range(10)], "time_out", 9),
         ("sdk", [(READ,), Says(status=400, error="maximum context length is 9")], "context_overflow", 1),
         ("sdk", [(READ,), Says(status=401, error="no")], "engine_error", 1),
         ("sdk", [(READ,), Says("half of", cut=True)], "engine_error", 1),

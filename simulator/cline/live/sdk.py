@@ -173,6 +173,8 @@ def _as_one(texts_: Sequence[str]) -> str:
     return orjson.dumps([row for text in texts_ for row in orjson.loads(text)]).decode()
 
 
-def _names(tail: bytes) -> frozenset[str]:
+def _names(tail: bytes) -> dict[str, list[str]]:
+    """The tools of a body, each with the arguments that it asks for."""
     fields = orjson.loads(b'{"messages":[' + tail + b"}")
-    return frozenset(tool["function"]["name"] for tool in fields.get("tools") or ())
+    tools = [tool["function"] for tool in fields.get("tools") or ()]
+    return {tool["name"]: list(tool["parameters"].get("required") or ()) for tool in tools}

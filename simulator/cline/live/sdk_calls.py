@@ -3,7 +3,7 @@ takes a list is an action for each of its entries, and their results make one an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from simulator.cline.complaints import no_such_tool
@@ -26,13 +26,19 @@ NO_NETWORK = "The page could not be fetched: there is no network here."
 NO_TEAM = "There is no team in this session; spawn_agent works."
 
 
-def actions(name: str, arguments: Mapping[str, Any], cwd: str, offered: frozenset[str]) -> tuple[Action, ...]:
-    """At least one; what the client answers with words alone where a call cannot be carried out."""
+def actions(
+    name: str, arguments: Mapping[str, Any], cwd: str, offered: Mapping[str, Sequence[str]]
+) -> tuple[Action, ...]:
+    """At least one; what the client answers with words alone where a call cannot be carried out. offered: the tools
+    that there are, each with the arguments that its schema asks for."""
     told = str(dict(arguments))
     if name not in offered:
         return (Declined(name, told, no_such_tool(name)),)
     try:
         found = _actions(name, arguments, cwd)
+        if found is None:  # nobody serves it here, and the client looks at the arguments all the same
+            for missing in (each for each in offered[name] if each not in arguments):
+                raise KeyError(missing)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         missing = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else "they do not fit its schema"
         return (Declined(name, told, f"InvalidToolInput: the arguments of {name} were refused: {missing}"),)

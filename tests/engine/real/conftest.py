@@ -18,6 +18,8 @@ ROOT = HERE.parents[2]
 for neighbour in ("e2e", "tasks"):
     sys.path.append(str(ROOT / "tests" / neighbour))
 
+from sim import Sim  # noqa: E402
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All tests of this folder carry the marker, so that `make test` leaves them out."""
@@ -34,6 +36,17 @@ def venv() -> Path:
     if why := engine_env.missing(path):
         pytest.skip(why)
     return path
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What vLLM said of its flags, and plans: asked and made once for all tests."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def sim(tmp_path: Path, cache: Path) -> Sim:
+    return Sim(tmp_path, cache)
 
 
 @pytest.fixture(scope="session")

@@ -41,16 +41,6 @@ NOT_HERE = ("vllm:spec_decode_", "embedded:")
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture
-def sim(tmp_path: Path, cache: Path) -> Sim:
-    return Sim(tmp_path, cache)
-
-
-@pytest.fixture(scope="module")
 def finished(hybrid_config: Path, cache: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """One run to its end, its engine started and stopped by it: (its folder, what it printed)."""
     sim = Sim(tmp_path_factory.mktemp("finished"), cache)

@@ -6,15 +6,8 @@ import shutil
 import socket
 from pathlib import Path
 
-import pytest
 import served
 from sim import Sim, none_left
-
-
-@pytest.fixture
-def sim(tmp_path: Path) -> Sim:
-    return Sim(tmp_path, tmp_path / "cache")
-
 
 SCENARIO = "name: short\nsynthetic: {input_tok: 64, output_tok: 8, concurrency: 2, requests: 4, warmup_requests: 0}\n"
 
