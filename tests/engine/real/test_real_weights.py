@@ -39,7 +39,7 @@ tools: real
 warmup: {requests: 1}
 request_timeout_s: 300
 """
-ARGS, ENV = {"max-model-len": 16_384}, {"OMP_NUM_THREADS": 2, "VLLM_ALLOW_LONG_MAX_MODEL_LEN": 1}
+ARGS, ENV = {"max-model-len": 16_384}, {"VLLM_ALLOW_LONG_MAX_MODEL_LEN": 1}
 #: its chat template says nothing of tools, so an sdk client's prompt has no more than 1,000 tokens
 LIVE = """\
 name: live_weights
