@@ -35,7 +35,8 @@ def holding(upstream: str) -> Iterator[str]:
         def _pass_on(self, body: bytes | None) -> None:
             link = http.client.HTTPConnection(target.hostname or "", target.port, timeout=LIMIT_S)
             try:
-                link.request(self.command, self.path, body, {k: v for k, v in self.headers.items() if k.title() in PASSED})
+                headers = {name: value for name, value in self.headers.items() if name.title() in PASSED}
+                link.request(self.command, self.path, body, headers)
                 answer = link.getresponse()
                 self.send_response(answer.status)
                 self.send_header("Content-Type", answer.headers.get("Content-Type", ""))
