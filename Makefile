@@ -24,8 +24,11 @@ run: install
 smoke: install
 	$(BIN)/sim run scenarios/8_agents_smoke.yaml
 
+# Three keep two cores busy: of a test of whole runs half is waiting for servers, windows and the ends of processes.
+TEST_PROCS ?= 3
+
 test: dev lint types
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n $(TEST_PROCS) --dist loadfile --no-loadscope-reorder
 
 test-engine: engine
 	$(BIN)/python -m pytest -m engine -rs tests/engine/real

@@ -131,7 +131,7 @@ class Watching:
     def type(self, keys: bytes) -> None:
         os.write(self._master, keys)
 
-    def until(self, seen: Callable[[Screen], bool], limit_s: float = 20.0) -> Screen:
+    def until(self, seen: Callable[[Screen], bool], limit_s: float = 60.0) -> Screen:
         """Reads until `seen(screen)`; fails with the screen when it does not come."""
         end = time.monotonic() + limit_s
         while not seen(self.screen):
@@ -139,7 +139,7 @@ class Watching:
             self._read(0.05)
         return self.screen
 
-    def ended(self, limit_s: float = 20.0) -> int:
+    def ended(self, limit_s: float = 60.0) -> int:
         """The exit code, once the process is gone and all it wrote has been read."""
         end = time.monotonic() + limit_s
         while self.process.poll() is None:

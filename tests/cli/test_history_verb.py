@@ -53,7 +53,7 @@ def sim(base: Path, *arguments: str, env: dict[str, str] | None = None) -> subpr
     return subprocess.run(
         [sys.executable, "-m", "simulator.cli.main", "history", *arguments],
         cwd=base, env={**os.environ, "PYTHONPATH": str(ROOT), "TZ": "UTC", **(env or {})}, capture_output=True,
-        text=True, timeout=60,
+        text=True, timeout=200,
     )  # fmt: skip
 
 
@@ -113,12 +113,12 @@ def test_picking_in_a_terminal(reports: Path) -> None:
     os.close(theirs)
     seen = ""
     for question, answer in enumerate(("nowhere", "9", "runs/", "3 1"), 1):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 200
         while seen.count("nothing leaves: ") < question and time.monotonic() < deadline:
             if select.select([ours], [], [], 1)[0]:
                 seen += os.read(ours, 65_536).decode(errors="replace")
         os.write(ours, f"{answer}\n".encode())
-    chosen, _ = process.communicate(timeout=60)
+    chosen, _ = process.communicate(timeout=200)
     os.close(ours)
     assert process.returncode == 0 and chosen.split() == ["reports/runs/base", "reports/runs/cut"]
     assert "no run has `nowhere`" in seen and "give numbers from 1 to 4" in seen

@@ -36,8 +36,8 @@ def test_a_simulation_that_never_looks_is_broken_off() -> None:
     began_s = time.monotonic()
     with pytest.raises(Interrupted, match=r"was not heard of for 0.1 s and was broken off"), interruptible(0.1):
         send(signal.SIGTERM)
-        time.sleep(20)
-    assert time.monotonic() - began_s < 15
+        time.sleep(90)
+    assert time.monotonic() - began_s < 60
 
 
 def test_writing_is_not_broken_off() -> None:
@@ -52,5 +52,5 @@ def test_a_second_signal_ends_at_once() -> None:
         "import os, signal; from simulator.cli.virtual import interruptible\n"
         "with interruptible(): [os.kill(os.getpid(), signal.SIGTERM) for _ in range(2)]; print('never reached')"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=200)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -53,7 +53,7 @@ def alive(mark):
     return False
 
 
-def gone(mark, within_s=5.0):
+def gone(mark, within_s=30.0):
     end = time.monotonic() + within_s
     while alive(mark) and time.monotonic() < end:
         time.sleep(0.02)

@@ -56,7 +56,7 @@ def test_a_runaway_ends_at_its_limit_and_a_normal_search_works_afterwards(search
     began = time.monotonic()
     with pytest.raises(TooSlow):
         searcher.search(tmp_path, "", expression, None, 0, LIMIT_S)
-    assert time.monotonic() - began < 10 * LIMIT_S, "processor time counted, or the process was waited for"
+    assert time.monotonic() - began < 30 * LIMIT_S, "processor time counted, or the process was waited for"
     assert hits(searcher, tmp_path, "h.t") == ["hit"]
     assert hits(searcher, tmp_path, "(h|i)+t") == ["hit"]
 

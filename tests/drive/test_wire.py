@@ -55,7 +55,7 @@ class Talker:
 
 
 @asynccontextmanager
-async def talking(talker: Talker, timeout_s: float = 5.0) -> AsyncIterator[Endpoint]:
+async def talking(talker: Talker, timeout_s: float = 20.0) -> AsyncIterator[Endpoint]:
     server = await asyncio.start_server(talker.talk, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     endpoint = Endpoint(f"http://127.0.0.1:{port}/v1", "k", RunClock().now, timeout_s=timeout_s)
@@ -69,7 +69,7 @@ async def talking(talker: Talker, timeout_s: float = 5.0) -> AsyncIterator[Endpo
         await server.wait_closed()
 
 
-async def fetch(*pieces: bytes | None, timeout_s: float = 5.0) -> Exchange:
+async def fetch(*pieces: bytes | None, timeout_s: float = 20.0) -> Exchange:
     async with talking(Talker(pieces), timeout_s) as endpoint:
         return await endpoint.post("/completions", b"{}")
 
@@ -134,11 +134,11 @@ LENGTH = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (3 * len(EVENT))
 )  # fmt: skip
 async def test_what_stands_behind_a_reply_is_not_of_it_and_its_connection_is_dropped(pieces: Sequence[bytes]) -> None:
     talker = Talker([*pieces, *[b""] * 20], [WHOLE])
-    async with talking(talker, timeout_s=2.0) as endpoint:
+    async with talking(talker, timeout_s=10.0) as endpoint:
         first, second = [await endpoint.post("/completions", b"{}") for _ in range(2)]
     for exchange in (first, second):
         assert (exchange.status, exchange.failure, exchange.body()) == (200, "", EVENT * 3), exchange.detail
-    assert talker.connections == 2 and first.t_end_s - first.t_call_s < 2.0
+    assert talker.connections == 2 and first.t_end_s - first.t_call_s < 10.0
 
 
 async def test_a_whole_event_behind_the_end_does_not_make_a_timeout() -> None:
@@ -153,7 +153,7 @@ async def test_a_head_whose_lines_end_in_lf_alone() -> None:
         exchange = await fetch(*pieces)
         assert (exchange.status, exchange.failure, exchange.body()) == (200, "", EVENT * 3)
     lines = b"%x\n%b\n" % (len(EVENT), EVENT)
-    exchange = await fetch(head, lines, b"0\n\n", *[b""] * 40, timeout_s=3.0)
+    exchange = await fetch(head, lines, b"0\n\n", *[b""] * 40, timeout_s=20.0)
     assert exchange.failure == "cut" and "chunk size" in exchange.detail, "chunks in LF alone are refused, and at once"
 
 
@@ -205,7 +205,7 @@ async def test_silence_ends_a_stream_and_a_trickle_does_not() -> None:
     assert (silent.failure, silent.body()) == ("timeout", EVENT) and "silent for 0.3 s" in silent.detail
     # lines that end in CRLF make each event look like an end: it is looked at, and is none
     for event in (EVENT, EVENT.replace(b"\n", b"\r\n")):
-        async with talking(Talker([HEAD, *[chunk(event)] * 12, END], gap_s=0.1), timeout_s=0.6) as endpoint:
+        async with talking(Talker([HEAD, *[chunk(event)] * 12, END], gap_s=0.15), timeout_s=1.5) as endpoint:
             trickle = await endpoint.post("/completions", b"{}")
         assert (trickle.failure, trickle.body()) == ("", event * 12)
 

@@ -63,7 +63,7 @@ class Sim:
             start_new_session=True,
         )
 
-    def run(self, *arguments: str | Path, limit_s: float = 110.0, **extra: str) -> tuple[int, str]:
+    def run(self, *arguments: str | Path, limit_s: float = 250.0, **extra: str) -> tuple[int, str]:
         """(exit code, everything it printed)."""
         process = self.start(*arguments, **extra)
         output, _ = process.communicate(timeout=limit_s)
@@ -106,7 +106,7 @@ def lines(path: Path) -> list[dict[str, object]]:
     return [orjson.loads(line) for line in path.read_bytes().splitlines()]
 
 
-def wait_for(path: Path, at_least: int = 1, limit_s: float = 100.0) -> None:
+def wait_for(path: Path, at_least: int = 1, limit_s: float = 200.0) -> None:
     """Until a file has that many lines."""
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:
@@ -131,7 +131,7 @@ def descendants(mark: str) -> list[int]:
     return found
 
 
-def none_left(mark: str, limit_s: float = 15.0) -> bool:
+def none_left(mark: str, limit_s: float = 60.0) -> bool:
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:
         if not descendants(mark):

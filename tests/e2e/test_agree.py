@@ -183,7 +183,7 @@ def test_ctrl_c_names_the_folder(sim: Sim) -> None:
         process = sim.start(*asked)
         wait_for(sim.folder / "out" / "replies.jsonl", 3)
         interrupt(process)
-        said = process.communicate(timeout=30)[0]
+        said = process.communicate(timeout=200)[0]
         a.over.set()
     assert process.returncode == 130 and "out holds the replies that came" in said, said
     code, said = sim.told("agree", "--show", "out")

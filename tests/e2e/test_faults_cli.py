@@ -22,7 +22,7 @@ def test_faults_reach_the_engine_and_its_death_ends_the_run(sim: Sim) -> None:
     process = sim.start(
         "run", sim.scenario(ENDLESS), "--faults", "faults.yaml", "--out", "out", "--plain", MARK=str(sim.folder)
     )
-    said, _ = process.communicate(timeout=100)
+    said, _ = process.communicate(timeout=200)
     assert process.returncode == 3, said
     assert "stopped taking connections" in said.strip().splitlines()[-1] and "Traceback" not in said
     assert none_left(str(sim.folder)), descendants(str(sim.folder))

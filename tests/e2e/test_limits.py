@@ -94,7 +94,7 @@ async def pages(lines: int) -> AsyncIterator[tuple[str, list[int]]]:
         await runner.cleanup()
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(150)
 async def test_a_metrics_page_without_end_is_read_up_to_a_limit_and_to_a_whole_line() -> None:
     async with pages(2_000_000) as (url, sent), aiohttp.ClientSession() as session:
         values = await scrape(session, url)

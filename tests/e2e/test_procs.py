@@ -37,7 +37,7 @@ def test_two_processes_do_the_work_of_one(both: tuple[Path, Path]) -> None:
         return sorted([row[key] for key in keys] for row in lines(folder / name))
 
     one, two = (orjson.loads((folder / "manifest.json").read_bytes()) for folder in both)
-    assert one["plan_hash"] == two["plan_hash"] != ""
+    assert one["plan_hash"] == two["plan_hash"] != "" and one["scenario_hash"] == two["scenario_hash"]
     assert (one["client"]["processes"], two["client"]["processes"]) == (1, 2)
     for name, keys in (
         ("records.jsonl", ("kind", "session", "turn", "purpose", "slot", "prompt_tok", "output_tok", "outcome")),
@@ -133,7 +133,7 @@ def test_a_view_of_the_growing_folder_sees_all_slots(sim: Sim) -> None:
         assert len(workers(str(sim.folder))) == 2
     finally:
         interrupt(process)
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=200)
     assert process.returncode == 130, said
     assert "Traceback" not in said and "tok/s" in said
     assert (out / "report.md").exists() and not (out / "parts").exists()
@@ -181,7 +181,7 @@ def test_a_sudden_end_leaves_a_folder_and_no_process(
 ) -> None:
     process, out = started(sim, procs)
     fault(sim, process.pid)
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=200)
     assert process.returncode == code, said
     assert "Traceback" not in said
     assert none_left(str(sim.folder)), descendants(str(sim.folder))

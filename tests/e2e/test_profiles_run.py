@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from sim import Sim, lines
 
 SCENARIO = """\
@@ -27,7 +26,6 @@ time_limit_s: 90
 """
 
 
-@pytest.mark.timeout(240)
 def test_what_the_plan_shows_is_what_the_run_sends(tmp_path: Path, sim: Sim) -> None:
     code, shown = sim.run("plan", sim.scenario(SCENARIO), "--seed", "7")
     assert code == 0, shown

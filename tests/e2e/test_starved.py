@@ -57,7 +57,7 @@ def measured(sim: Sim, engine: Engine, *sets: str, starved: bool = False) -> tup
     process = sim.start(*arguments)
     if starved:
         starve(process, sim.folder / "out" / "pulse.jsonl")
-    said, _ = process.communicate(timeout=100)
+    said, _ = process.communicate(timeout=200)
     assert process.returncode == 0, said
     return orjson.loads((sim.folder / "out" / "summary.json").read_bytes()), said
 

@@ -19,9 +19,9 @@ def test_the_live_view_comes_and_goes(tmp_path: Path, cache: Path, width: int, h
     arguments = ["run", sim.scenario(), "--out", tmp_path / "out"]
     terminal = Watching(*arguments, module="simulator.cli.main", width=width, height=height, XDG_CACHE_HOME=str(cache))
     with terminal as sim_run:
-        drawn = sim_run.until(lambda s: s.alternate and bool(TURNS.search(s.text)), limit_s=100)
+        drawn = sim_run.until(lambda s: s.alternate and bool(TURNS.search(s.text)), limit_s=200)
         assert "EMULATED" in drawn.text
-        assert sim_run.ended(limit_s=100) == 0, sim_run.screen.text
+        assert sim_run.ended(limit_s=200) == 0, sim_run.screen.text
         assert sim_run.terminal_as_before
         assert sim_run.screen.wraps == 0, "a drawn line ran over the margin"
         said = sim_run.raw.decode("utf-8", "replace").rpartition("\x1b[?1049l")[2]

@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 
-LIMIT_S = 30.0
+LIMIT_S = 100.0
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 

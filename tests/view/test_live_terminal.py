@@ -173,7 +173,7 @@ def test_without_a_terminal_it_prints_lines(tmp_path: Path) -> None:
     run = tmp_path / "run"
     view = piped(run, "--every", 0.5, FORCE_COLOR="1")
     with writer(run, "--seconds", 3):
-        out, errors = view.communicate(timeout=60)
+        out, errors = view.communicate(timeout=200)
     lines = out.splitlines()
     assert (view.returncode, errors) == (0, "")
     assert "\x1b" not in out
@@ -186,13 +186,13 @@ def test_without_a_terminal_it_prints_lines(tmp_path: Path) -> None:
 def test_a_finished_run_is_told_at_once_when_nobody_can_type(tmp_path: Path) -> None:
     finished_run(tmp_path / "run")
     view = piped(tmp_path / "run")
-    assert "ended after 0:10" in view.communicate(timeout=60)[0]
+    assert "ended after 0:10" in view.communicate(timeout=200)[0]
     assert view.returncode == 0
 
 
 def test_a_folder_that_never_appears_is_one_sentence(tmp_path: Path) -> None:
     view = piped(tmp_path / "none", "--appear", 0.3)
-    out, errors = view.communicate(timeout=60)
+    out, errors = view.communicate(timeout=200)
     assert (view.returncode, out) == (2, "")
     assert errors.count("\n") == 1
     assert f"{tmp_path / 'none'} does not exist" in errors
