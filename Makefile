@@ -6,6 +6,8 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command 
 VENV ?= .venv
 ENGINE_VENV ?= $(CURDIR)/.venv-engine
 export ENGINE_VENV
+# or each process that the tests start, and each run of them, would compile all anew
+unexport PYTHONDONTWRITEBYTECODE
 BIN := $(VENV)/bin
 SCENARIO ?= scenarios/32_agents.yaml
 

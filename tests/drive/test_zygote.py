@@ -59,7 +59,7 @@ FILES = {
     ),
     "ending.py": (
         "import atexit, logging, sys, threading, time\natexit.register(print, 'at exit')\n"
-        "threading.Thread(target=lambda: (time.sleep(0.05), print('thread'))).start()\n"
+        "threading.Thread(target=lambda: (threading.main_thread().join(), print('thread'))).start()\n"
         "logging.warning('warned')\nprint('main')\nsys.excepthook = lambda *a: print('hook', a[0])\n1 / 0\n"
     ),
     "own_hook.py": "import sys\nsys.excepthook = lambda t, v, tb: print('hook', t, v, tb.tb_lineno)\n1 / 0\n",
