@@ -139,7 +139,8 @@ def whole(out: Path) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
         own = sorted((r for r in records if r["session"] == session["session"]), key=lambda r: int(str(r["request"])))
         for key in ("request", "turn", "retry", "outcome", "finish", "output_tok"):
             assert [line[key] for line in told] == [r[key] for r in own], key
-        assert all(r["output_tok"] and r["output_source"] == "continuous" for r in own)
+        for r in own:
+            assert r["output_tok"] and r["output_source"] == ("scaled" if r["stopped"] else "usage"), r
         assert [message["role"] for message in told[0]["sent"]] == ["system", "user"]
         for before, after in itertools.pairwise(told):
             if after["sent"]:
@@ -177,16 +178,22 @@ def test_calls_that_it_is_held_to_are_answered(server: served.Server, sim: Sim) 
     session's tokens are spent."""
     with holding(server.url) as url:
         out = live(
-            url, sim, "--set", "sessions=1", "--set", "profiles={sdk: 1}",
-            "--set", "live={max_turns: 9, max_session_s: 200, max_output_tok: 120}",
+            url, sim, "--set", "sessions=2", "--set", "profiles={sdk: 1}",
+            "--set", "live={max_turns: 9, max_session_s: 200, max_output_tok: 100}",
         )  # fmt: skip
-    ((session, told),) = whole(out)
-    assert session["failure_class"] in ("time_out", "loop", "malformed_calls") and session["error"], session
-    assert any(line["said"]["calls"] for line in told)
-    for before, after in itertools.pairwise(told):
-        answered = [message["tool_call_id"] for message in after["sent"] if message["role"] == "tool"]
-        assert answered == [call["id"] for call in before["said"]["calls"]]
-    assert session["tool_calls"] == len(lines(out / "tools.jsonl"))
+    called = 0
+    for session, told in whole(out):
+        calls = [line["said"]["calls"] for line in told]
+        called += sum(map(len, calls))
+        # held to JSON it may still fill its tokens with blanks, and that is an answer without a word
+        ends = {"time_out", "loop", "malformed_calls"} if calls[-1] else {"gave_up", "time_out"}
+        assert session["failure_class"] in ends and session["error"], session
+        for before, after in itertools.pairwise(told):
+            answered = [message["tool_call_id"] for message in after["sent"] if message["role"] == "tool"]
+            assert answered == [call["id"] for call in before["said"]["calls"]]
+        own = [tool for tool in lines(out / "tools.jsonl") if tool["session"] == session["session"]]
+        assert session["tool_calls"] == len(own)
+    assert called
 
 
 def test_the_same_twice_agrees_and_two_precisions_are_compared(
