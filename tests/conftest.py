@@ -18,10 +18,10 @@ settings.load_profile("shared-machine")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 #: files that take longest; they come first, so that no test process is left alone with one of them at the
-#: end; those that share plans near one another
+#: end; of those that share plans one first, which makes them, and the others together a while later
 LONGEST = (
-    "test_shape.py", "test_ladder.py", "test_procs.py", "test_agreement.py", "test_run.py", "test_coding_corpus.py",
-    "test_terminal.py", "test_faults_cli.py", "test_saturate.py", "test_map.py", "test_starved.py", "test_agree.py",
+    "test_shape.py", "test_ladder.py", "test_procs.py", "test_agreement.py", "test_coding_corpus.py", "test_map.py",
+    "test_run.py", "test_terminal.py", "test_faults_cli.py", "test_saturate.py", "test_starved.py", "test_agree.py",
     "test_serving_cli.py", "test_planning_grows.py", "test_profiles_run.py", "test_faults_engine.py",
     "test_live_run.py", "test_oracle_run.py", "test_virtual_folder.py",
 )  # fmt: skip
