@@ -146,6 +146,17 @@ def without_guard(pid: int, returncode: int) -> str:
     )
 
 
+def outlived(left: Sequence[tuple[int, str]]) -> str:
+    """What a server started and nothing could end, for people. left: (pid, command); the first three are named."""
+    named = ", ".join(f"{pid} ({command[:80]})" if command else str(pid) for pid, command in left[:3])
+    more = f" and {len(left) - 3} more" if len(left) > 3 else ""
+    several = len(left) > 1
+    return (
+        f"process{'es' if several else ''} {named}{more}, which the engine started, could not be ended; "
+        f"end {'them' if several else 'it'} by hand"
+    )
+
+
 def tail(lines: Sequence[str], n: int = 3) -> str:
     """The last lines that say something, on one."""
     told = [line.strip()[:200] for line in clean(lines) if line.strip()]

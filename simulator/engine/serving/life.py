@@ -114,6 +114,8 @@ async def started(
         calm = True
     finally:
         await _stop(process, f"http://{LOCAL}:{port}", key, term_s, drain=calm)
+        if process.left:
+            say(causes.outlived(process.left))
         if before and (held := await freed(before, full, FREED_S)):
             say(f"{held:,} MiB of GPU memory are still held {FREED_S:g} s after the engine ended")
 

@@ -1,5 +1,6 @@
 """A small `vllm`: the command line, the log and the HTTP answers of a server, without an engine. The environment says
-how it goes: FAKE_CASE `log:FILE` prints that and fails, `killed`, `slow`, `deaf` to SIGTERM; else it serves."""
+how it goes: FAKE_CASE `log:FILE` prints that and fails, `killed`, `slow`, `deaf` to SIGTERM, `leaves` processes that
+have left its group, `leaves deaf` ones; else it serves."""
 
 import json
 import os
@@ -79,6 +80,21 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+def leave(depth: int, *, deaf: bool) -> None:
+    """A process in a session of its own. depth: 1, a daemon, whose parents are gone at once; 2, with such a child."""
+    if os.fork():
+        return
+    os.setsid()
+    if depth and os.fork():
+        os._exit(0)
+    if deaf:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if depth > 1:
+        leave(0, deaf=deaf)
+    print(f"left {os.getpid()}", flush=True)
+    time.sleep(300)
+
+
 def main() -> int:
     if "--help=all" in sys.argv:
         print(HELP)
@@ -101,6 +117,10 @@ def main() -> int:
     # an engine's worker, which would live on
     worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"])
     print(f"worker {worker.pid}", flush=True)
+    if "leaves" in case:
+        leave(0, deaf="deaf" in case)
+        leave(2, deaf="deaf" in case)
+        time.sleep(0.3)
     if case == "slow":
         time.sleep(300)
     if "deaf" in case:

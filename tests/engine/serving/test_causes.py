@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from serving_cases import config_file
 
-from simulator.engine.serving.causes import cause, ended, tail
+from simulator.engine.serving.causes import cause, ended, outlived, tail
 from simulator.engine.serving.config import load_config
 from simulator.engine.serving.life import started
 from simulator.errors import EngineError
@@ -113,6 +113,14 @@ def test_how_it_ended() -> None:
         "was ended by SIGTERM",
     ]  # fmt: skip
     assert tail(["a\n", "\x1b[31mb\x1b[0m\n", "\n", "(EngineCore pid=7) c\n"], 2) == "b | c"
+
+
+def test_what_nothing_could_end_is_named() -> None:
+    one = outlived([(7, "python -m ray")])
+    assert one == "process 7 (python -m ray), which the engine started, could not be ended; end it by hand"
+    assert outlived([(1, "a" * 200), (2, ""), (3, "c"), (4, "d")]) == (
+        f"processes 1 ({'a' * 80}), 2, 3 (c) and 1 more, which the engine started, could not be ended; end them by hand"
+    )
 
 
 async def test_a_server_that_dies_at_its_start_is_one_sentence(tmp_path: Path) -> None:

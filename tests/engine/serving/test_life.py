@@ -18,7 +18,7 @@ from serving_cases import config_file
 
 from simulator.engine.serving.config import load_config
 from simulator.engine.serving.gpu import Gpu, parse, visible
-from simulator.engine.serving.life import started
+from simulator.engine.serving.life import Engine, started
 from simulator.engine.serving.process import end_group
 from simulator.errors import EngineError, UsageError
 
@@ -27,6 +27,14 @@ def worker(log: Path) -> int:
     found = re.search(r"^worker (\d+)$", log.read_text(), re.MULTILINE)
     assert found is not None
     return int(found[1])
+
+
+async def ended_by_itself(engine: Engine) -> None:
+    for _ in range(200):
+        if not engine.alive:
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("the engine lives")
 
 
 def gone(pid: int) -> bool:
@@ -61,6 +69,34 @@ async def test_one_that_does_not_listen_is_killed(tmp_path: Path) -> None:
     assert all(map(gone, pids))
 
 
+@pytest.mark.parametrize(
+    ("end", "case"), [("stopped", "leaves deaf"), ("crashed", "leaves deaf"), ("guard killed", "leaves")]
+)
+async def test_what_has_left_the_group_goes_as_well(tmp_path: Path, end: str, case: str) -> None:
+    """A child in a session of its own, a daemon whose parents are gone, and its child; and nobody else's process,
+    though it is a child of ours in a session of its own, too."""
+    config, log = load_config(config_file(tmp_path, f"env: {{FAKE_CASE: {case}}}\n")), tmp_path / "log"
+    other = await asyncio.create_subprocess_exec("sleep", "300", start_new_session=True)
+    said: list[str] = []
+    try:
+        async with started(config, log=log, term_s=0.5, say=said.append) as engine:
+            pids = [int(pid) for pid in re.findall(r"^left (\d+)$", log.read_text(), re.MULTILINE)]
+            assert len(pids) == 3 and not any(map(gone, pids))
+            server = psutil.Process(engine.pid)
+            if end == "crashed":
+                server.kill()
+                await ended_by_itself(engine)
+                assert not any(map(gone, pids)), "an engine's death is told before the last of it is gone"
+            if end == "guard killed" and (guard := server.parent()):
+                guard.kill()
+                await ended_by_itself(engine)
+        assert all(map(gone, [*pids, server.pid, worker(log)])) and other.returncode is None
+        assert not any("could not be ended" in line for line in said)
+    finally:
+        other.kill()
+        await other.wait()
+
+
 async def test_requests_in_flight_are_waited_for(tmp_path: Path) -> None:
     config = load_config(config_file(tmp_path, "env: {FAKE_RUNNING: 8}\n"))
     asked: list[float] = []
@@ -80,10 +116,7 @@ async def test_another_engine_at_the_end_is_told(tmp_path: Path) -> None:
         flag.touch()
         assert await engine.changed() == ["cache_config.num_gpu_blocks 9047 then, 9048 now"]
         os.kill(engine.pid, signal.SIGKILL)
-        for _ in range(100):
-            if not engine.alive:
-                break
-            await asyncio.sleep(0.05)
+        await ended_by_itself(engine)
         told = await engine.changed()
         assert len(told) == 1 and "the engine was ended by SIGKILL" in told[0] and gone(worker(tmp_path / "log"))
 
@@ -151,10 +184,7 @@ async def test_it_goes_when_its_guard_is_killed(tmp_path: Path) -> None:
         pids = engine.pid, worker(tmp_path / "log")
         (guard,) = (each for each in psutil.Process().children() if "guard.py" in " ".join(each.cmdline()))
         guard.kill()
-        for _ in range(100):
-            if not engine.alive:
-                break
-            await asyncio.sleep(0.05)
+        await ended_by_itself(engine)
         told = engine.death()
         assert told.startswith(f"was stopped because its guard (process {guard.pid}) was ended by SIGKILL"), told
     assert all(map(gone, pids))
@@ -176,7 +206,7 @@ sys.stdin.read()
     )  # fmt: skip
     assert server.stdout is not None
     known, child = psutil.Process(server.pid), int(await server.stdout.readline())
-    await end_group(known, patience_s=0.3)
+    assert await end_group(known, "none has this mark", patience_s=0.3) == []
     assert await server.wait() == -signal.SIGTERM and gone(child)
 
 
