@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from simulator.view.cells import clock
+from simulator.virtual.children import unheard
 
 PLAIN_EVERY_S = 3.0
 #: the time left is foretold after so many sessions, if they are that share of those to plan, or took longer than that
 TELLING, TELLING_SHARE, TELLING_S = 4, 0.1, 10.0
+#: for the view to draw the end; between two looks at whether it has gone
+LEAVE_S, LOOK_S = 3.0, 0.1
 #: cells, more than any line has
 UNCUT = 10_000
 
@@ -89,23 +93,23 @@ def planning_told(done: int, expected: int, new: int, took_s: float) -> str:
 
 class Screen:
     """The live view as a child process that reads the run folder. It is given a moment to draw the end; when the user
-    leaves it early, the run goes on. stopping: whether the run is about to end; a terminal's Ctrl-C reaches both."""
+    leaves it early, the run goes on. stopping: whether the run is about to end; a terminal's Ctrl-C reaches both, the
+    view once it listens."""
 
     def __init__(self, folder: Path, *, plain: bool, stopping: Callable[[], bool]) -> None:
         self._stopping = stopping
         self._folder, self._plain = folder, plain or not sys.stdout.isatty()
-        self._child: asyncio.subprocess.Process | None = None
+        self._child: subprocess.Popen[bytes] | None = None
         self._notice: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Screen:
         arguments = ["-m", "simulator.view.live", str(self._folder)] + (["--plain"] if self._plain else [])
-        self._child = await asyncio.create_subprocess_exec(sys.executable, *arguments)
+        self._child = _started(arguments)
         self._notice = asyncio.create_task(self._left())
         return self
 
     async def _left(self) -> None:
-        assert self._child is not None
-        await self._child.wait()
+        await self._ended()
         if self._stopping():
             return
         print(f"the view is closed, the run goes on; `sim watch {self._folder}` opens it again, Ctrl-C ends the run")
@@ -114,10 +118,23 @@ class Screen:
         """The view ends by itself once the manifest says so; until then it is asked to."""
         assert self._child is not None and self._notice is not None
         self._notice.cancel()
-        if self._child.returncode is None:
-            try:
-                self._child.terminate()
-                await asyncio.wait_for(self._child.wait(), 3)
-            except (TimeoutError, ProcessLookupError):
-                if self._child.returncode is None:
-                    self._child.kill()
+        self._child.terminate()
+        try:
+            async with asyncio.timeout(LEAVE_S):
+                await self._ended()
+        except TimeoutError:
+            self._child.kill()
+            await self._ended()
+
+    async def _ended(self) -> None:
+        assert self._child is not None
+        while True:
+            if self._child.poll() is not None:
+                return
+            await asyncio.sleep(LOOK_S)
+
+
+def _started(arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+    """A Python that holds Ctrl-C back until it listens. Not by the loop: uvloop's children hear every signal."""
+    with unheard():
+        return subprocess.Popen([sys.executable, *arguments])

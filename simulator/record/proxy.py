@@ -134,7 +134,9 @@ async def _start(settings: Settings) -> asyncio.subprocess.Process:
     command = [sys.executable, "-m", "simulator.record.scribe", str(settings.log)]
     if settings.chunks:
         command.append("--chunks")
-    return await asyncio.create_subprocess_exec(*command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
+    # in a session of its own: a terminal's Ctrl-C is for this process alone, also while the scribe still imports
+    pipe = asyncio.subprocess.PIPE
+    return await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, start_new_session=True)
 
 
 async def _watch_scribe(scribe: asyncio.subprocess.Process, hand: Hand) -> bytes:

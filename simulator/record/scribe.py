@@ -84,7 +84,7 @@ def main() -> int:
     parser.add_argument("file", type=Path)
     parser.add_argument("--chunks", action="store_true")
     args = parser.parse_args()
-    for number in (signal.SIGINT, signal.SIGTERM):  # a terminal's Ctrl-C is meant for the one that passes bytes on
+    for number in (signal.SIGINT, signal.SIGTERM):  # it ends when the one that passes bytes on does
         signal.signal(number, signal.SIG_IGN)
     os.nice(5)  # on a small machine what passes comes first
     written = Written()

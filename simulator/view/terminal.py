@@ -50,12 +50,15 @@ class Terminal:
             self._old_wakeup = signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
             for number in _EVENTS:
                 self._handlers[number] = signal.signal(number, lambda *_: None)
+            # a run starts its view with Ctrl-C held back, as nothing would listen while it imports
+            self._held = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         self._take_keys()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._return_keys()
         if self._handlers:
+            signal.pthread_sigmask(signal.SIG_SETMASK, self._held)
             for number, handler in self._handlers.items():
                 signal.signal(number, handler)
             signal.set_wakeup_fd(self._old_wakeup)
