@@ -158,7 +158,8 @@ def test_a_signal_to_all_processes_while_planning_is_one_sentence(name: str, tmp
     time.sleep(0.7)  # workers start
     os.killpg(process.pid, getattr(signal, name))
     said, _ = process.communicate(timeout=200)
-    told = [line for line in said.splitlines() if "planning sessions" not in line and line]
+    before = ("planning sessions", "is left out, for it needs")  # the latter on machines that lack a program
+    told = [line for line in said.splitlines() if line and not any(each in line for each in before)]
     assert (process.returncode, told) == (130, ["sim: interrupted while planning; nothing was written"]), said
     assert not (tmp_path / "out").exists()
 
