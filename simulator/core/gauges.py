@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from simulator.core import growth
+from simulator.core.growth import Share, grown_in, linear
 from simulator.core.record import EngineSample
 from simulator.core.stats import known, mean, quantile, ratio
 from simulator.core.table import Floats, Table
@@ -22,8 +24,14 @@ STARTED = "process_start_time_seconds"
 LAG = "embedded:schedule_lag_seconds"
 #: endings of sample names that only grow; histograms contribute their sum and count
 COUNTS = ("_total", "_count", "_sum")
+#: of a window, the share that must lie between scrapes inside it, for a rate by the engine's own count: of a shorter
+#: one, the client's records would say more than the engine
+COUNTED_SHARE = 0.5
 #: a pulse this near to a scrape tells what was in flight at that moment
 NEAR_S = 1.0
+
+
+_BY_TIME: Mapping[str, Share] = {growth.TOKENS: linear, growth.OPEN: linear}
 
 
 def within(samples: Sequence[EngineSample], window: Window) -> list[EngineSample]:
@@ -34,25 +42,11 @@ def within(samples: Sequence[EngineSample], window: Window) -> list[EngineSample
     return before[-1:] + inside
 
 
-def increase(samples: Sequence[EngineSample], name: str) -> tuple[float, float] | None:
-    """(growth of a counter, seconds it took) from the first to the last sample that has it; None with fewer than two.
-    A counter that fell was reset by a restart: what it shows then came since."""
-    seen = [(s.t_s, s.values[name]) for s in samples if name in s.values]
-    if len(seen) < 2:
-        return None
-    steps = [b if b < a else b - a for (_, a), (_, b) in itertools.pairwise(seen)]
-    return float(sum(steps)), seen[-1][0] - seen[0][0]
-
-
 def grown(samples: Sequence[EngineSample], name: str) -> float | None:
-    growth = increase(samples, name)
-    return None if growth is None else growth[0]
-
-
-def acceptance_length(samples: Sequence[EngineSample]) -> float | None:
-    """1 + accepted / drafts: tokens a decode step yields under speculation. None without drafts."""
-    accepted = ratio(grown(samples, ACCEPTED), grown(samples, DRAFTS))
-    return None if accepted is None else 1 + accepted
+    """Growth of a counter from the first to the last sample that has it; None with fewer than two. A counter that fell
+    was reset by a restart: what it shows then came since."""
+    seen = [s.values[name] for s in samples if name in s.values]
+    return float(sum(b if b < a else b - a for a, b in itertools.pairwise(seen))) if len(seen) > 1 else None
 
 
 def open_by_records(requests: Table) -> Callable[[Floats], Floats]:
@@ -111,14 +105,19 @@ def restarted(samples: Sequence[EngineSample]) -> bool:
 
 
 def engine(
-    samples: Sequence[EngineSample], window: Window, open_at: Callable[[Floats], Floats]
+    samples: Sequence[EngineSample],
+    window: Window,
+    open_at: Callable[[Floats], Floats],
+    placed: Mapping[str, Share] = _BY_TIME,
 ) -> dict[str, Any] | None:
     """Gauges and counter growth over a window; None when nothing was scraped inside it.
 
     {scrapes, running_mean, running_max, waiting_mean, waiting_max, kv_use_mean, kv_use_max, prefix_hit_share,
-    preemptions, acceptance_length, output_tok_s, backlog_mean, backlog_p95, emulation_lag_s, restarted, fallen}; shares
-    are 0 to 1. emulation_lag_s: how late an emulated engine's tokens went out, median of its recent peaks. fallen:
-    counters that went back.
+    preemptions, acceptance_length (1 + accepted / drafts; None without drafts), output_tok_s, backlog_mean,
+    backlog_p95, emulation_lag_s, restarted, fallen}; shares are 0 to 1. placed: how growth between two scrapes with an
+    edge of the window between them is shared out. output_tok_s: None where scrapes inside the window span too little of
+    it. emulation_lag_s: how late an emulated engine's tokens went out, median of its recent peaks. fallen: counters
+    that went back.
     """
     chosen = within(samples, window)
     inside = [s for s in chosen if s.t_s >= window.start_s]
@@ -128,8 +127,13 @@ def engine(
     def gauge(name: str) -> Floats:
         return np.array([s.values[name] for s in inside if name in s.values], dtype=np.float64)
 
+    def share(part: str, whole: str, by: str) -> float | None:
+        """Of two counters' growth in the window or, where scrapes end too far from its edges, as far as they go."""
+        found = (grown_in(samples, part, window, placed[by]), grown_in(samples, whole, window, placed[by]))
+        return ratio(*(found if None not in found else (grown(chosen, part), grown(chosen, whole))))
+
     behind = backlog(inside, open_at)
-    made = increase(chosen, GENERATED)
+    accepted = share(ACCEPTED, DRAFTS, growth.TOKENS)
     return {
         "scrapes": len(inside),
         "running_mean": mean(gauge(RUNNING)),
@@ -138,13 +142,22 @@ def engine(
         "waiting_max": quantile(gauge(WAITING), 1.0),
         "kv_use_mean": mean(gauge(KV_USE)),
         "kv_use_max": quantile(gauge(KV_USE), 1.0),
-        "prefix_hit_share": ratio(grown(chosen, HITS), grown(chosen, QUERIES)),
+        "prefix_hit_share": share(HITS, QUERIES, growth.OPEN),
         "preemptions": grown(chosen, PREEMPTIONS),
-        "acceptance_length": acceptance_length(chosen),
-        "output_tok_s": None if made is None else ratio(*made),
+        "acceptance_length": None if accepted is None else 1 + accepted,
+        "output_tok_s": _made(samples, inside, window, placed[growth.TOKENS]),
         "backlog_mean": mean(behind),
         "backlog_p95": quantile(behind, 0.95),
         "emulation_lag_s": quantile(gauge(LAG), 0.5),
         "restarted": restarted(chosen),
         "fallen": fallen(chosen),
     }
+
+
+def _made(
+    samples: Sequence[EngineSample], inside: Sequence[EngineSample], window: Window, placed: Share
+) -> float | None:
+    """Tokens a second that the engine counted in the window."""
+    if inside[-1].t_s - inside[0].t_s < COUNTED_SHARE * window.length_s:
+        return None
+    return ratio(grown_in(samples, GENERATED, window, placed), window.length_s)

@@ -12,9 +12,10 @@ from simulator.core.advice import warnings
 from simulator.core.arrived import arrivals
 from simulator.core.certify import client, signs
 from simulator.core.drift import drift
-from simulator.core.gauges import HITS, QUERIES, engine, increase, open_by_pulses, open_by_records, within
+from simulator.core.gauges import engine, open_by_pulses, open_by_records
 from simulator.core.goodput import goodput
 from simulator.core.groups import groups
+from simulator.core.growth import placing
 from simulator.core.latency import latencies
 from simulator.core.limit import limit
 from simulator.core.quality import quality
@@ -38,7 +39,8 @@ def summarise(run: RunData, *, slo: Mapping[str, float] | None = None) -> dict[s
     None."""
     samples = [sample for kind in KINDS if (sample := traffic(run, kind)) is not None]
     open_at = open_by_records(run.requests) if run.ended else open_by_pulses(run.pulses)
-    scraped = {s.kind: engine(run.engine, s.window, open_at) for s in samples}
+    placed = placing(run)
+    scraped = {s.kind: engine(run.engine, s.window, open_at, placed) for s in samples}
     parts = {s.kind: _traffic(s, run.slo if slo is None else slo, scraped[s.kind]) for s in samples}
     summary: dict[str, Any] = {
         "schema": SCHEMA,
@@ -63,7 +65,7 @@ def summarise(run: RunData, *, slo: Mapping[str, float] | None = None) -> dict[s
 def _traffic(sample: Traffic, slo: Mapping[str, float], scraped: dict[str, Any] | None) -> dict[str, Any]:
     agent = sample.kind == "agent"
     turns = turns_due(sample)
-    rate, hits = rates(sample), _cached(sample)
+    rate, hits = rates(sample), _cached(sample, scraped)
     live = solved(sample) if agent and sample.run.live else None
     uncached = None if hits["all"] is None or rate["input_tok_s"] is None else rate["input_tok_s"] * (1 - hits["all"])
     return {
@@ -145,12 +147,10 @@ def planned(sent: Table) -> dict[str, float | None]:
     }
 
 
-def _cached(sample: Traffic) -> dict[str, Any]:
+def _cached(sample: Traffic, scraped: dict[str, Any] | None) -> dict[str, Any]:
     """From usage; where the server reports none, from its prefix-cache counters, which know no turns."""
     hits = cached(sample)
     if hits["n"]:
         return hits
-    chosen = within(sample.run.engine, sample.window)
-    found, asked = increase(chosen, HITS), increase(chosen, QUERIES)
-    share = ratio(found[0], asked[0]) if found and asked else None
+    share = scraped["prefix_hit_share"] if scraped else None
     return {**hits, "all": share, "source": None if share is None else "engine"}

@@ -10,23 +10,23 @@ from fixtures_fold import failure, pulse, reply, run_of, scrape, session, tool
 
 from simulator.core.certify import client, lateness_tail_s
 from simulator.core.gauges import (
-    acceptance_length,
     backlog,
     engine,
     fallen,
-    increase,
+    grown,
     open_by_pulses,
     open_by_records,
     restarted,
-    within,
 )
 from simulator.core.record import EngineSample, Pulse
 from simulator.core.sessions import adds_up, outcomes, wall
+from simulator.core.summary import summarise
 from simulator.core.table import table_of
 from simulator.core.tools import tools
 from simulator.core.window import Traffic, Window, traffic
 
 WINDOW = {"agent": (10.0, 20.0)}
+UNKNOWN = open_by_pulses(table_of(Pulse, []))
 PLAIN = reply(11.0, [(250, 1), (750, 5)])
 
 
@@ -101,23 +101,30 @@ def drafting(t_s: float, drafts: float, accepted: float) -> EngineSample:
 @pytest.mark.parametrize(
     ("samples", "length"),
     [
-        ([drafting(0, 100, 50), drafting(9, 200, 100), drafting(15, 300, 250), drafting(19, 400, 300)], 2.0),
+        (
+            [drafting(0, 100, 50), drafting(9, 200, 100), drafting(15, 300, 250), drafting(19, 400, 300)],
+            1.9545,
+        ),
         ([drafting(12, 100, 0), drafting(18, 200, 187)], 2.87),
         ([drafting(12, 100, 0)], None),
         ([drafting(12, 100, 9), drafting(18, 100, 9)], None),  # no drafts in the window
         ([scrape(12, num_requests_running=1), scrape(13, num_requests_running=1)], None),
-        ([drafting(9.5, 900, 900), drafting(15, 10, 5), drafting(19, 20, 15)], 1.75),  # restarted: what it shows is new
+        (
+            [drafting(9.5, 900, 900), drafting(15, 10, 5), drafting(19, 20, 15)],
+            1 + 16 / 21,
+        ),  # restarted: what it shows is new
     ],
 )
 def test_acceptance_length_over_the_window(samples: list[EngineSample], length: float | None) -> None:
-    found = acceptance_length(within(samples, Window(10.0, 20.0, True)))
-    assert found == (None if length is None else pytest.approx(length))
+    found = engine(samples, Window(10.0, 20.0, True), UNKNOWN)
+    assert found is not None
+    assert found["acceptance_length"] == (None if length is None else pytest.approx(length, abs=1e-4))
 
 
-def test_increase_takes_the_first_and_last_that_have_the_counter() -> None:
+def test_growth_takes_the_first_and_last_that_have_the_counter() -> None:
     samples = [scrape(1, other=1), scrape(2, n=5), scrape(3, other=1), scrape(6, n=25)]
-    assert increase(samples, "vllm:n") == (20.0, 4.0)
-    assert increase(samples[:2], "vllm:n") is None
+    assert grown(samples, "vllm:n") == 20.0
+    assert grown(samples[:2], "vllm:n") is None
 
 
 def gauges(t_s: float, running: float, waiting: float, **values: float) -> EngineSample:
@@ -139,7 +146,7 @@ def test_front_end_backlog_is_what_the_engine_does_not_know() -> None:
     pulses = table_of(Pulse, [pulse(t / 2, in_flight=32) for t in range(20, 40)])
     samples = [gauges(10.2, 2, 0), gauges(11.2, 30, 2), gauges(15.1, 20, 4), gauges(60.0, 0, 0)]
     assert backlog(samples, open_by_pulses(pulses)).tolist() == [30, 0, 8]
-    assert backlog(samples, open_by_pulses(table_of(Pulse, []))).tolist() == []
+    assert backlog(samples, UNKNOWN).tolist() == []
     assert backlog([], open_by_pulses(pulses)).tolist() == []
 
 
@@ -186,13 +193,32 @@ def test_engine_over_the_window() -> None:
                prefix_cache_hits_total=90, num_preemptions_total=4),
         gauges(21.0, 90, 90, kv_cache_usage_perc=1.0),
     ]  # fmt: skip
-    row = engine(samples, Window(10.0, 20.0, True), open_by_pulses(table_of(Pulse, [])))
+    row = engine(samples, Window(10.0, 20.0, True), UNKNOWN)
     assert row is not None
     assert (row["scrapes"], row["running_mean"], row["waiting_max"]) == (2, 5.0, 3.0)
     assert (row["kv_use_mean"], row["kv_use_max"]) == (0.5, 0.75)
-    assert (row["prefix_hit_share"], row["preemptions"], row["output_tok_s"]) == (0.9, 3.0, 100.0)
+    assert (row["prefix_hit_share"], row["preemptions"]) == (pytest.approx(82 / 90), 3.0)
+    assert row["output_tok_s"] == pytest.approx(90.0), "a fifth of the first 500 came before the window"
     assert row["backlog_mean"] is None and row["restarted"] is False
-    assert engine(samples[:1], Window(10.0, 20.0, True), open_by_pulses(table_of(Pulse, []))) is None
+    assert engine(samples[:1], Window(10.0, 20.0, True), UNKNOWN) is None
+
+
+@pytest.mark.parametrize(("end_s", "told"), [(40.0, True), (3.6, False)])
+def test_a_warm_up_between_two_scrapes_is_none_of_the_window(end_s: float, told: bool) -> None:
+    """Scrapes at 1.9 s and 2.9 s, a warm-up of 2,000 tokens that ended at 2.2 s, a window that opened at 2.4 s: by the
+    clock half of the warm-up's last 1,000 would be the window's."""
+    warm = reply(0.5, [(600, 1_000), (1_100, 1_000)], purpose="warmup")
+    steady = reply(2.4, [(100, 1)] * round(10 * end_s - 24))
+
+    def counted(t_s: float) -> float:
+        return 1_000 * (t_s >= 1.1) + 1_000 * (t_s >= 2.2) + max(0, round(10 * (t_s - 2.4)))
+
+    samples = tuple(scrape(t + 0.9, generation_tokens_total=counted(t + 0.9)) for t in range(int(end_s) + 1))
+    run = run_of(warm, steady, windows={"agent": (2.4, end_s)}, engine=samples, pulses=HEALTHY)
+    summary = summarise(run)
+    made = summary["engine"]["agent"]["output_tok_s"]
+    assert made == (pytest.approx(summary["agent"]["output_tok_s"], rel=0.02) if told else None)
+    assert "engine_disagrees" not in {each["code"] for each in summary["warnings"]}
 
 
 HEALTHY = [pulse(10 + t / 2, loop_lag_s=0.002, cpu_share=0.3) for t in range(20)]

@@ -11,7 +11,7 @@ from fixtures_fold import reply, run_of, scrape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.core.why.growth import BEGUN, OPEN, TOKENS, grown_in, placing
+from simulator.core.growth import BEGUN, OPEN, TOKENS, grown_in, placing
 from simulator.core.why.measured import Measured, measured
 from simulator.core.why.split import GAPS, RECORDS, STEPS, split
 from simulator.core.window import Window, traffic

@@ -23,11 +23,11 @@ from simulator.core.gauges import (
     open_by_records,
     within,
 )
+from simulator.core.growth import BEGUN, OPEN, PROCESSED, TOKENS, grown_in, placing
 from simulator.core.record import EngineSample
 from simulator.core.stats import known, mean, ratio
 from simulator.core.table import Floats
 from simulator.core.throughput import in_flight, tokens_between
-from simulator.core.why.growth import BEGUN, OPEN, PROCESSED, TOKENS, grown_in, placing
 from simulator.core.window import Traffic, ok
 
 STEPS, STEP_TOK = "vllm:iteration_tokens_total_count", "vllm:iteration_tokens_total_sum"
