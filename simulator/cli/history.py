@@ -19,6 +19,7 @@ from simulator.errors import Interrupted, UsageError
 from simulator.store.catalog import PARENTS, Found, find
 from simulator.store.ladder import LADDER
 from simulator.store.manifest import read_json
+from simulator.store.regular import read_regular
 from simulator.view.cells import clean
 from simulator.view.format import count
 from simulator.view.history import as_json, lines
@@ -110,7 +111,7 @@ def _searched(group: str) -> str:
 def _climbed(group: str) -> Headline | str:
     """A ladder that cannot be read says why; its runs are listed all the same."""
     try:
-        return headline((Path(group) / LADDER).read_bytes(), LADDER)
+        return headline(read_regular(Path(group) / LADDER), LADDER)
     except OSError as why:
         return f"{LADDER} cannot be read: {why.strerror}"
     except UsageError as why:

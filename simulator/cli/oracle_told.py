@@ -15,6 +15,7 @@ from simulator.core.window import traffic
 from simulator.engine.embedded.brain.mistakes import chance
 from simulator.engine.embedded.brain.rates import checked
 from simulator.store.manifest import ORACLE_LOG, SOLUTIONS
+from simulator.store.regular import read_regular
 
 
 def fillers(unknown: int, of: int) -> str:
@@ -55,5 +56,5 @@ def oracle_told(run: RunData, manifest: Mapping[str, Any], folder: Path) -> dict
 
 def _lines(path: Path) -> Iterator[bytes]:
     """Whole ones: a run that was killed may leave half a line."""
-    content = path.read_bytes()
+    content = read_regular(path)
     yield from content[: content.rfind(b"\n") + 1].splitlines()

@@ -10,6 +10,7 @@ import orjson
 
 from simulator.errors import UsageError
 from simulator.store.manifest import read_json, write_json
+from simulator.store.regular import read_regular
 
 ASKED, REPLIES = "asked.json", "replies.jsonl"
 ANSWER_JSON, ANSWER_MD = "agreement.json", "agreement.md"
@@ -57,7 +58,7 @@ class AgreementFolder:
         """In the order in which they came. UsageError for a line that is none."""
         path = self.path / REPLIES
         try:
-            lines = path.read_bytes().splitlines()
+            lines = read_regular(path).splitlines()
         except OSError as why:
             raise UsageError(f"{path}: {why.strerror}; give a folder that `sim agree` wrote") from None
         for n, line in enumerate(lines, 1):

@@ -69,4 +69,8 @@ def _run(folder: Path, group: Path | None, made_by: str) -> Found:
     except UsageError as why:
         told = str(why).removeprefix(f"{folder / MANIFEST} ").partition(";")[0]
         return Found(folder, broken=f"its {MANIFEST} {told}", group=group, made_by=made_by)
-    return Found(folder, manifest, read_json(folder / "summary.json"), group=group, made_by=made_by)
+    try:
+        summary = read_json(folder / "summary.json")
+    except UsageError as why:
+        return Found(folder, broken=f"holds what it should not: {why}", group=group, made_by=made_by)
+    return Found(folder, manifest, summary, group=group, made_by=made_by)

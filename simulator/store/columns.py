@@ -17,6 +17,7 @@ import xxhash
 
 from simulator.core.table import Builder, Table, Text
 from simulator.store.layout import SCHEMA
+from simulator.store.regular import open_regular
 
 #: below this, parsing is as fast as a reader can tell
 WORTH_BYTES = 32 << 20
@@ -26,7 +27,7 @@ _BLOCK_BYTES = 4 << 20
 def digest(path: Path, record: type, schema: int = SCHEMA) -> str:
     """Of the lines and of the columns that this version, of that layout, makes of them."""
     state = xxhash.xxh3_128(repr((schema, Builder(record).columns)).encode())
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         while block := file.read(_BLOCK_BYTES):
             state.update(block)
     return state.hexdigest()
@@ -51,7 +52,7 @@ def save(path: Path, table: Table, key: str, damage: int) -> None:
 def load(path: Path, key: str) -> tuple[Table, int] | None:
     """(table, lines left out) when the columns there are of the lines with this digest."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+        with open_regular(path) as file, np.load(file, allow_pickle=False) as stored:
             head = orjson.loads(stored["head"].tobytes())
             if head["key"] != key:
                 return None

@@ -13,6 +13,7 @@ from simulator.core.ladder.told import told
 from simulator.errors import UsageError
 from simulator.store.folder import Run, RunFolder
 from simulator.store.manifest import write_json
+from simulator.store.regular import read_regular
 
 LADDER = "ladder.json"
 RUNS, LIVES, ASIDE = "runs", "lives", "aside"
@@ -124,6 +125,6 @@ def read_ladder(folder: Path) -> dict[str, Any]:
     if not (folder / LADDER).exists():
         raise UsageError(f"{folder} holds no {LADDER}; give a folder that `sim ladder` named when it started")
     try:
-        return told((folder / LADDER).read_bytes(), str(folder / LADDER))[0]
+        return told(read_regular(folder / LADDER), str(folder / LADDER))[0]
     except OSError as why:
         raise UsageError(f"{folder / LADDER} cannot be read: {why.strerror}; restore it") from None

@@ -9,6 +9,7 @@ from simulator.core.ladder.told import LadderTold, RungTold, told
 from simulator.errors import UsageError
 from simulator.store.ladder import LADDER
 from simulator.store.manifest import MANIFEST
+from simulator.store.regular import read_regular
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ def is_ladder(folder: Path) -> bool:
 def ladder_told(folder: Path) -> LadderTold:
     """Its ladder.json, checked. UsageError when that cannot be read or is none."""
     try:
-        return told((folder / LADDER).read_bytes(), str(folder / LADDER))[1]
+        return told(read_regular(folder / LADDER), str(folder / LADDER))[1]
     except OSError as why:
         raise UsageError(f"{folder / LADDER} cannot be read: {why.strerror}; restore it") from None
 

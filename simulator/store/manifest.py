@@ -11,6 +11,7 @@ import orjson
 
 from simulator.errors import UsageError
 from simulator.store.layout import LAYOUT, Layout
+from simulator.store.regular import read_regular
 
 MANIFEST = "manifest.json"
 #: what an engine of our own printed
@@ -38,9 +39,10 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """The object in a file; None when the file is missing or is not a JSON object."""
+    """The object in a file; None when the file is missing or is not a JSON object. UsageError when it is no file at
+    all: a pipe would be waited for without end."""
     try:
-        value = orjson.loads(path.read_bytes())
+        value = orjson.loads(read_regular(path))
     except (OSError, orjson.JSONDecodeError):
         return None
     return value if isinstance(value, dict) else None

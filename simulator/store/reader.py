@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import os
 import zlib
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, TypeVar, cast
 
 import numpy as np
 import orjson
@@ -23,6 +24,7 @@ from simulator.errors import UsageError
 from simulator.store import columns
 from simulator.store.layout import LAYOUT, Layout
 from simulator.store.manifest import read_json, read_manifest, write_json, write_whole
+from simulator.store.regular import open_regular
 from simulator.store.writer import CHUNKS, ENGINE, PULSE, RECORDS, SESSIONS, TOOLS, WINDOWS
 
 #: about 500 records: their objects then live and die inside the processor's cache, twice as fast as in large batches
@@ -70,10 +72,13 @@ class Run:
         packed = path.with_name(f"{CHUNKS}.gz")
         if not path.exists() and packed.exists():
             return Chunks(_unpacked(packed))
-        size = path.stat().st_size // 2 if path.exists() else 0
-        if not size:  # an empty file cannot be mapped
+        if not path.exists():
             return Chunks(np.zeros(0, dtype=np.uint16))
-        return Chunks(np.memmap(path, dtype="<u2", mode="r", shape=(size,)))
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size // 2
+            if not size:  # an empty file cannot be mapped
+                return Chunks(np.zeros(0, dtype=np.uint16))
+            return Chunks(np.memmap(file, dtype="<u2", mode="r", shape=(size,)))
 
     @cached_property
     def tools(self) -> Table:
@@ -189,19 +194,15 @@ class Run:
     def _batches(self, name: str) -> Iterator[list[dict[str, Any]]]:
         """JSON objects of a file of lines, a small block at a time. A missing file has none."""
         path = self.path / name
-        file: IO[bytes]
+        if not path.exists() and path.with_name(f"{name}.gz").exists():  # a published run
+            path = path.with_name(f"{name}.gz")
         try:
-            if path.exists() or not (packed := path.with_name(f"{name}.gz")).exists():
-                if path.exists() and not path.is_file():
-                    raise UsageError(f"{path} is no regular file; restore it or remove it")  # a pipe would never end
-                file = path.open("rb")
-            else:
-                path, file = packed, gzip.open(packed)  # noqa: SIM115 - a published run; closed below
+            held = open_regular(path)
         except FileNotFoundError:
             return
         except OSError as why:
             raise UsageError(f"{path} cannot be read: {why.strerror}; restore it or remove it") from why
-        with file:
+        with held, _plain(held, path) as file:
             while lines := _some(file, path):
                 if not lines[-1].endswith(b"\n"):  # torn by a kill, even if it happens to parse
                     lines.pop()
@@ -211,6 +212,10 @@ class Run:
                 if self._schema < self._layout.newest:
                     rows = [self._layout.raised(name, row, self._schema) for row in rows]
                 yield rows
+
+
+def _plain(file: IO[bytes], path: Path) -> IO[bytes]:
+    return cast(IO[bytes], gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else file
 
 
 def _some(file: IO[bytes], path: Path) -> list[bytes]:
@@ -223,7 +228,7 @@ def _some(file: IO[bytes], path: Path) -> list[bytes]:
 
 def _unpacked(packed: Path) -> NDArray[np.uint16]:
     try:
-        with gzip.open(packed) as file:
+        with open_regular(packed) as held_packed, gzip.GzipFile(fileobj=held_packed) as file:
             held = file.read()
     except (OSError, EOFError) as why:
         raise UsageError(f"{packed} cannot be unpacked: {why}; restore it or remove it") from why

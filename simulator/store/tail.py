@@ -8,6 +8,8 @@ from typing import Any
 
 import orjson
 
+from simulator.store.regular import open_regular
+
 READ_BYTES = 8 << 20
 
 
@@ -26,7 +28,7 @@ class Tail:
         """New lines without their newline; [] when there are none. Of a long file, call again until it is empty to
         reach the end."""
         try:
-            with self.path.open("rb") as file:
+            with open_regular(self.path) as file:
                 if file.seek(0, 2) < self._at:
                     self._at = 0
                 file.seek(self._at)

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import psutil
 
+from simulator.store.regular import open_regular, read_regular
 from simulator.store.tail import Tail
 from simulator.view.state import LiveState
 
@@ -25,7 +26,7 @@ class RecentTail(Tail):
     def __init__(self, path: Path, past_bytes: int = PAST_BYTES) -> None:
         super().__init__(path)
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 start = file.seek(0, 2) - past_bytes
                 if start > 0:
                     file.seek(start - 1)
@@ -83,7 +84,7 @@ class Feed:
             seen = (stat.st_mtime_ns, stat.st_size)
             if self._seen.get(name) == seen:
                 return None
-            document = orjson.loads(path.read_bytes())
+            document = orjson.loads(read_regular(path))
         except (FileNotFoundError, orjson.JSONDecodeError):
             return None
         self._seen[name] = seen
