@@ -195,14 +195,14 @@ def digest(run: Run, name: str, *, alone: bool) -> OneRun:
         samples = {kind: traffic(run.data(), kind) for kind in kinds} if alone else {}
         sure = {kind: within(sample) for kind, sample in samples.items() if sample is not None}
         tasks = _tasks(run, summary)
-        _ = run.requests  # a live run's, too: what is damaged shows only when it is read
+        unsound = run.unsound
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
         raise UsageError(
             f"{run.path} cannot be folded: its files hold values that no run writes ({type(error).__name__}); restore "
             "them or run the scenario again"
         ) from None
     damaged = run.damage.get(RECORDS, 0)
-    return OneRun(name, run.manifest, summary, run.ended, work, sure, str(run.path), damaged, tasks)
+    return OneRun(name, run.manifest, summary, run.ended, work, sure, str(run.path), damaged, tasks, unsound)
 
 
 def _tasks(run: Run, summary: dict[str, Any]) -> Tasks:

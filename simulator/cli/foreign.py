@@ -18,7 +18,7 @@ from simulator.core.foreign import bench_serve, guidellm
 from simulator.core.foreign.common import METRICS, Common, Measured, counts, figures
 from simulator.core.foreign.compare import Beside, beside
 from simulator.core.run import KINDS
-from simulator.errors import UsageError
+from simulator.errors import Incomparable, UsageError
 from simulator.store.folder import RunFolder
 from simulator.store.manifest import write_json, write_whole
 from simulator.view.foreign import as_json, html, markdown, terminal
@@ -134,6 +134,8 @@ def read(named: str) -> Measured:
 def _ours(folder: Path, wanted: str) -> Measured:
     summary, manifest = folded(folder)
     run = RunFolder.open(folder)
+    if run.unsound:
+        raise Incomparable(f"{folder} is damaged: {run.unsound[0]}; restore it or run the scenario again")
     sent = [kind for kind in reversed(KINDS) if summary.get(kind)]
     kind = wanted or (sent[0] if sent else KINDS[0])
     if kind not in sent:

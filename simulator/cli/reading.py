@@ -44,4 +44,6 @@ def opened(path: Path) -> Opened:
             f"sim: {path} is damaged: {lines} of {RECORDS} cannot be read, and its figures are without them",
             file=sys.stderr,
         )
+    for clause in data.unsound:
+        print(f"sim: {path} is damaged: {clause}", file=sys.stderr)
     return Opened(path, path.resolve().name, run.manifest, data, summary)

@@ -18,6 +18,7 @@ from simulator.errors import Incomparable, SimError, UsageError
 from simulator.store.folder import Run, RunFolder
 from simulator.store.ladder_runs import is_ladder
 from simulator.store.reader import PAGE
+from simulator.store.source import FOLDED_FROM
 from simulator.store.writer import CHUNKS, RECORDS
 from simulator.view.cells import clean
 from simulator.view.final import final, in_a_line
@@ -127,7 +128,7 @@ def write_report(folder: Path, *, show: bool, html: bool = False) -> Written:
     if show:  # before anything is written: a run may lie where nothing can be
         whole_lines().print(final(summary, run.manifest))
     published = (folder / f"{RECORDS}.gz").exists()  # somebody else's files, under version control as like as not
-    if folds and not (published and kept is not None):
+    if folds and not (published and (folder / "summary.json").exists()):
         run.write_summary(summary)
     if (folds and not published) or not (folder / "report.md").exists():
         run.write_report(report(summary, run.manifest))
@@ -179,7 +180,8 @@ def fold(run: Run, folder: Path) -> dict[str, Any]:
         summary["warnings"].insert(0, _fillers(unknown))
     if is_virtual(run.manifest):
         _without_client(summary)
-    return {"engine_kind": engine.get("kind", "unknown"), "label": run.manifest.get("label", "")} | summary
+    told = {"engine_kind": engine.get("kind", "unknown"), "label": run.manifest.get("label", "")}
+    return told | {FOLDED_FROM: run.source} | summary
 
 
 def _without_client(summary: dict[str, Any]) -> None:

@@ -13,8 +13,8 @@ from simulator.core.choice.ladder_file import parse
 from simulator.core.limit import CLIENT
 from simulator.core.run import KINDS
 from simulator.errors import Incomparable, UsageError
-from simulator.store.ladder import WHOLE
 from simulator.store.manifest import MANIFEST
+from simulator.store.reader import WHOLE
 
 LADDER = "ladder.json"
 #: figure of a repeat -> where summary.json has it

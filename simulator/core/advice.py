@@ -5,7 +5,7 @@ A warning is {"code", "what", "why", "cure"}: `what` has the run's figures, the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from simulator.core.certify import EMULATION_LATE_S
@@ -42,8 +42,8 @@ REASONS: dict[str, tuple[str, str]] = {
         "lengthen `ramp_s` beyond a session's life, or use `start: stationary`",
     ),
     "damage": (
-        "what could not be read is missing from every figure",
-        "expected after a kill or a full disk; run again if more than a few lines are lost",
+        "what cannot be read is missing from every figure, and what stands twice is in them twice",
+        "expected after a kill or a full disk; else restore the folder, or run again if more than a few lines are lost",
     ),
     "failures": (
         "latency percentiles cover the survivors only, and survivors are often the short ones",
@@ -135,7 +135,7 @@ def warning(code: str, what: str) -> dict[str, str]:
     return {"code": code, "what": what, "why": why, "cure": cure}
 
 
-def warnings(summary: dict[str, Any], damage: dict[str, int]) -> list[dict[str, str]]:
+def warnings(summary: dict[str, Any], damage: Mapping[str, int], unsound: Sequence[str] = ()) -> list[dict[str, str]]:
     """All warnings of a summary, the gravest first (in the order of REASONS)."""
     found = list(_client(summary["client"]))
     for kind in ("agent", "synthetic"):
@@ -145,8 +145,9 @@ def warnings(summary: dict[str, Any], damage: dict[str, int]) -> list[dict[str, 
             found += _engine(kind, summary["engine"].get(kind), summary[kind])
     if summary["engine"]["failed_scrapes"]:
         found.append(warning("scrapes_failed", f"{summary['engine']['failed_scrapes']} scrapes of /metrics failed"))
-    if damage:
-        found.append(warning("damage", "unreadable: " + ", ".join(f"{n} in {f}" for f, n in sorted(damage.items()))))
+    lost = ", ".join(f"{n} in {f}" for f, n in sorted(damage.items()))
+    if told := ([f"unreadable: {lost}"] if lost else []) + list(unsound):
+        found.append(warning("damage", "; ".join(told)))
     order = list(REASONS)
     return sorted(found, key=lambda w: order.index(w["code"]))
 

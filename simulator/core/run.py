@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,8 @@ class RunData:
     (start_s, end_s) as the load loop stated it. ended: the run came to its own end (False: it was killed or still
     goes on). damage: what could not be read, by file, e.g. {"records.jsonl": 1}. slo: the stated objectives, e.g.
     {"ttft_s": 2.0, "tpot_s": 0.05}; empty when none were. arrivals: traffic kind -> the plan of its open loop
-    ({"kind", "places", "due_s"}, the times in run seconds); empty in a closed loop. mode: "replay" | "live"."""
+    ({"kind", "places", "due_s"}, the times in run seconds); empty in a closed loop. mode: "replay" | "live".
+    unsound: why its records are not all there once (core/intact.py), a clause each."""
 
     requests: Table
     chunks: Chunks
@@ -35,6 +36,7 @@ class RunData:
     slo: Mapping[str, float] = field(default_factory=dict)
     arrivals: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     mode: str = "replay"
+    unsound: Sequence[str] = ()
 
     @property
     def live(self) -> bool:

@@ -58,7 +58,7 @@ def summarise(run: RunData, *, slo: Mapping[str, float] | None = None) -> dict[s
         kind: limit(signs(summary["client"][kind], scraped.get(kind), parts[kind])) if kind in parts else None
         for kind in KINDS
     }
-    summary["warnings"] = warnings(summary, dict(run.damage))
+    summary["warnings"] = warnings(summary, run.damage, run.unsound)
     return summary
 
 

@@ -13,6 +13,7 @@ from simulator.core.ladder.told import told
 from simulator.errors import UsageError
 from simulator.store.folder import Run, RunFolder
 from simulator.store.manifest import write_json
+from simulator.store.reader import WHOLE
 from simulator.store.regular import read_regular
 
 LADDER = "ladder.json"
@@ -20,8 +21,6 @@ RUNS, LIVES, ASIDE = "runs", "lives", "aside"
 #: held by a ladder's own process alone, and by all processes of a ladder together
 OWN_LOCK, LOCK = ".own", ".lock"
 PLANNING_LOCK = ".planning"
-#: runs that ended so have said what they could
-WHOLE = ("", "time limit")
 
 
 class LadderFolder:

@@ -16,6 +16,7 @@ import orjson
 from numpy.typing import NDArray
 
 from simulator.core.chunks import Chunks
+from simulator.core.intact import faults
 from simulator.core.record import EngineSample, Pulse, Request, Session, ToolRun
 from simulator.core.run import RunData
 from simulator.core.summary import SCHEMA as SUMMARY
@@ -25,7 +26,8 @@ from simulator.store import columns
 from simulator.store.layout import LAYOUT, Layout
 from simulator.store.manifest import read_json, read_manifest, write_json, write_whole
 from simulator.store.regular import open_regular
-from simulator.store.writer import CHUNKS, ENGINE, PULSE, RECORDS, SESSIONS, TOOLS, WINDOWS
+from simulator.store.source import may_be_of, source
+from simulator.store.writer import CHUNKS, ENGINE, LINES, PULSE, RECORDS, SESSIONS, TOOLS, WINDOWS
 
 #: about 500 records: their objects then live and die inside the processor's cache, twice as fast as in large batches
 BLOCK_BYTES = 256 << 10
@@ -34,6 +36,8 @@ COLUMNS = "records.npz"
 PAGE = "report.html"
 #: a counter or gauge that is larger, or below zero, was never scraped
 MOST = 1e18
+#: runs that ended so have written all that they did
+WHOLE = ("", "time limit")
 #: traffic kind -> the manifest's key for the plan of its open loop
 ARRIVALS = {"agent": "session_arrivals", "synthetic": "request_arrivals"}
 T = TypeVar("T")
@@ -109,6 +113,34 @@ class Run:
                 self._harm(WINDOWS, 1)
         return found
 
+    @cached_property
+    def source(self) -> dict[str, Any]:
+        """What a fold is of: how many lines of records there are, and their digest."""
+        return source(self.path / RECORDS)
+
+    @cached_property
+    def unsound(self) -> tuple[str, ...]:
+        """Why the records are not all there once, a clause each."""
+        whole = self.ended and self.manifest.get("stopped", "") in WHOLE
+        found = faults(
+            self.requests,
+            self.chunks,
+            [each.session for each in self.sessions],
+            complete=whole,
+            unreadable=self.damage.get(RECORDS, 0),
+        )
+        return (*self._cut_or_grown(), *found)
+
+    def _cut_or_grown(self) -> Iterator[str]:
+        """Files with another number of lines than the run wrote. Older versions did not say how many that were."""
+        written = self.manifest.get(LINES)
+        held = {RECORDS: self.requests.n, TOOLS: self.tools.n, SESSIONS: len(self.sessions)}
+        for name, lines in held.items():
+            stated = written.get(name) if isinstance(written, dict) else None
+            there = lines + self.damage.get(name, 0)
+            if isinstance(stated, int) and stated != there:
+                yield f"{name} has {there:,} line{'s' * (there != 1)}, and the run wrote {stated:,}"
+
     @property
     def ended(self) -> bool:
         return "ended" in self.manifest
@@ -130,6 +162,7 @@ class Run:
             slo=slo if isinstance(slo, dict) else {},
             arrivals={kind: plan for kind, plan in arrivals.items() if isinstance(plan, dict)},
             mode=str(self.manifest.get("mode") or "replay"),
+            unsound=self.unsound,
         )
 
     def rows(self, name: str) -> Iterator[list[dict[str, Any]]]:
@@ -138,11 +171,13 @@ class Run:
 
     @property
     def summary(self) -> dict[str, Any] | None:
-        """summary.json as it stands; None when there is none yet, or one of an older form, which is to be folded
-        again."""
+        """summary.json as it stands; None when there is none yet, or one of an older form or of other records, which is
+        to be folded again."""
         found = read_json(self.path / "summary.json")
         stated = found.get("schema") if found else None
-        return None if isinstance(stated, int) and stated < SUMMARY else found
+        if not found or (isinstance(stated, int) and stated < SUMMARY):
+            return None
+        return found if may_be_of(found, self.source, self.windows) else None
 
     def write_summary(self, summary: dict[str, Any]) -> None:
         write_json(self.path / "summary.json", summary)
@@ -168,7 +203,7 @@ class Run:
         lines, kept = self.path / RECORDS, self.path / COLUMNS
         if not self.ended or not lines.exists() or lines.stat().st_size < self._keep_from:
             return self._table(RECORDS, Request)
-        key = columns.digest(lines, Request, self._layout.newest)
+        key = columns.digest(self.source["xxh3_128"], Request, self._layout.newest)
         found = columns.load(kept, key)
         if found is None:
             found = self._table(RECORDS, Request), self.damage.get(RECORDS, 0)

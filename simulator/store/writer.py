@@ -26,6 +26,8 @@ RECORDS, TOOLS, SESSIONS = "records.jsonl", "tools.jsonl", "sessions.jsonl"
 ENGINE, PULSE = "engine.jsonl", "pulse.jsonl"
 WINDOWS = "windows.json"
 DIFFS = "diffs"
+#: of a manifest: file of lines -> how many lines the run wrote to it
+LINES = "lines"
 
 
 def mark_of(manifest: Mapping[str, Any]) -> bytes:
@@ -40,7 +42,7 @@ class _Appender:
         self.path, self.mark = path, mark
         self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         self._waiting: list[bytes] = []
-        self.size = 0
+        self.size = self.lines = 0
 
     def add(self, part: bytes) -> None:
         self._waiting.append(part)
@@ -49,6 +51,7 @@ class _Appender:
     def line(self, record: Any) -> None:
         """With whatever each line is marked with, last."""
         self.add(orjson.dumps(record)[:-1] + self.mark + b"}\n")
+        self.lines += 1
 
     def flush(self) -> None:
         if not self._waiting:
@@ -150,5 +153,6 @@ class RunWriter:
         self.flush()
         for file in (self._chunks, *self._lines.values()):
             file.close()
-        self._manifest |= {"ended": time.time(), **(extra or {})}
+        counts = {name: self._lines[name].lines for name in (RECORDS, TOOLS, SESSIONS)}
+        self._manifest |= {"ended": time.time(), LINES: counts, **(extra or {})}
         write_json(self.path / MANIFEST, self._manifest)

@@ -13,6 +13,7 @@ from simulator.core.summary import summarise
 from simulator.core.table import Table
 from simulator.store import columns
 from simulator.store.folder import Run, RunFolder
+from simulator.store.source import source
 from simulator.store.writer import RECORDS
 
 
@@ -31,7 +32,7 @@ def same(a: Table, b: Table) -> bool:
 
 
 def test_kept_columns_are_the_parsed_ones(folder: Path) -> None:
-    parsed, key = RunFolder.open(folder).requests, columns.digest(folder / RECORDS, Request)
+    parsed, key = RunFolder.open(folder).requests, columns.digest(source(folder / RECORDS)["xxh3_128"], Request)
     columns.save(folder / "kept", parsed, key, damage=2)
     found = columns.load(folder / "kept", key)
     assert found is not None
@@ -40,11 +41,14 @@ def test_kept_columns_are_the_parsed_ones(folder: Path) -> None:
 
 
 def test_other_lines_or_other_columns_are_another_digest(folder: Path) -> None:
-    key = columns.digest(folder / RECORDS, Request)
-    assert columns.digest(folder / RECORDS, ToolRun) != key
+    def key_of(record: type) -> str:
+        return columns.digest(source(folder / RECORDS)["xxh3_128"], record)
+
+    key = key_of(Request)
+    assert key_of(ToolRun) != key
     with (folder / RECORDS).open("ab") as file:
         file.write(b"\n")
-    assert columns.digest(folder / RECORDS, Request) != key
+    assert key_of(Request) != key
     columns.save(folder / "kept", RunFolder.open(folder).requests, key, damage=0)
     assert columns.load(folder / "kept", "another") is None
 

@@ -28,7 +28,7 @@ class OneRun:
     """What a comparison needs of a run, its records already folded away. name: short, its own among all runs; path:
     where it is. ended: it came to an end, whatever ended it. delivered, within: by kind of traffic; `within` is
     empty unless it was asked for. unreadable: lines of its records that are damaged. tasks: of a live run, what
-    its checks said; {} of a replay."""
+    its checks said; {} of a replay. unsound: why its records are not all there once, a clause each."""
 
     name: str
     manifest: Mapping[str, Any]
@@ -39,6 +39,7 @@ class OneRun:
     path: str = ""
     unreadable: int = 0
     tasks: Tasks = field(default_factory=dict)
+    unsound: tuple[str, ...] = ()
 
     @property
     def live(self) -> bool:
@@ -116,6 +117,8 @@ def _cut(run: OneRun) -> Iterator[Reason]:
     if run.unreadable:
         lines = f"{run.unreadable:,} lines of its records" if run.unreadable > 1 else "a line of its records"
         yield Reason("damaged", f"{run.name} is damaged: {lines} cannot be read")
+    for clause in run.unsound[:1]:
+        yield Reason("damaged", f"{run.name} is damaged: {clause}")
 
 
 def _work(a: OneRun, b: OneRun) -> Iterator[Reason]:
