@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.cli.foreign import is_file
-from simulator.cli.report import fold
+from simulator.cli.report import current
 from simulator.cli.screen import whole_lines
 from simulator.cli.sides import runs_of
 from simulator.core.compare.comparable import ALLOWABLE, LIVE, OneRun
@@ -179,7 +179,7 @@ def _sides(asked: Asked, question: Question) -> tuple[list[OneRun], list[OneRun]
 
 def digest(run: Run, name: str, *, alone: bool) -> OneRun:
     """All that a comparison needs of a run; its records are given up. alone: with how sure it is of itself."""
-    summary = run.summary or fold(run, run.path)
+    summary = current(run)
     schema = summary.get("schema", SCHEMA)
     if not isinstance(schema, int) or schema > SCHEMA:
         raise UsageError(

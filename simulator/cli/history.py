@@ -15,6 +15,7 @@ from rich.console import Console
 from simulator.cli.screen import UNCUT
 from simulator.core.choice.headline import Headline, headline
 from simulator.core.history import Group, Row, Wanted, arrange, row_of
+from simulator.core.judgement import judged_again
 from simulator.errors import Interrupted, UsageError
 from simulator.store.catalog import PARENTS, Found, find
 from simulator.store.ladder import LADDER
@@ -83,7 +84,8 @@ def _found(root: Path) -> list[Found]:
 def _row(found: Found) -> Row:
     assert found.manifest is not None
     group = "" if found.group is None else _told(found.group)
-    return row_of(_told(found.path), found.manifest, found.summary, group, found.made_by)
+    summary = None if found.summary is None else judged_again(found.summary)
+    return row_of(_told(found.path), found.manifest, summary, group, found.made_by)
 
 
 def _alone(row: Row) -> Row:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from simulator.cli.report import current
 from simulator.core.ladder.result import doubts, figures
 from simulator.core.ladder.schedule import Took
 from simulator.store.folder import Run
@@ -85,7 +86,7 @@ class Journal:
 
     def add(self, entry: str, pair: int, run: Run, more: Mapping[str, Any]) -> dict[str, Any]:
         """A repeat that came to its end. more: life, lane and seconds, where they are known."""
-        manifest, summary = run.manifest, run.summary or {}
+        manifest, summary = run.manifest, current(run)
         engine, place = manifest.get("engine") or {}, manifest.get("ladder") or {}
         found = doubts(summary, manifest)
         repeat = {

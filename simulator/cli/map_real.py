@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from simulator.cli.report import folded
 from simulator.core.grid import Cell, Shape
 from simulator.errors import EngineError, Incomparable, UsageError
 from simulator.store.folder import RunFolder
@@ -50,7 +51,7 @@ def _side(question: Question, out: Path, side: int, shape: Shape, at_once: int) 
             said = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
             raise EngineError(f"{'AB'[side]}, {shape.told()} at {at_once}: {said.removeprefix('sim: ')}")
         attempt.rename(folder)
-    part = (RunFolder.open(folder).summary or {}).get("synthetic") or {}
+    part = folded(folder)[0].get("synthetic") or {}
     speed = part.get("output_tok_s")
     return float(speed) if isinstance(speed, int | float) and speed > 0 else None
 

@@ -18,7 +18,7 @@ from simulator.cli.closing import closing
 from simulator.cli.conduct import Conductor
 from simulator.cli.live import sandboxed
 from simulator.cli.procs import choose
-from simulator.cli.report import write_report
+from simulator.cli.report import current, write_report
 from simulator.cli.run import Options, planned, run_manifest
 from simulator.cli.same_engine import differences, named, provable
 from simulator.cli.screen import PlanningScreen
@@ -116,11 +116,10 @@ class Prober:
             except UsageError:
                 continue
             point = self._mine(run)
-            summary = run.summary
             if point is None:
                 self.foreign += run.ended
-            elif summary is not None and run.ended and run.manifest.get("stopped") in WHOLE:
-                found.append((float(run.manifest.get("t0_unix_s", 0.0)), point, path, summary))
+            elif run.summary is not None and run.ended and run.manifest.get("stopped") in WHOLE:
+                found.append((float(run.manifest.get("t0_unix_s", 0.0)), point, path, current(run)))
         return [(point, path, summary) for _, point, path, summary in sorted(found, key=lambda each: each[0])]
 
     def _mine(self, run: Run) -> float | None:

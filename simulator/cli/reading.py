@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simulator.cli.report import damaged
+from simulator.cli.report import current, damaged
 from simulator.core.run import RunData
-from simulator.core.summary import summarise
 from simulator.core.why.measured import Measured, measured
 from simulator.core.window import traffic
 from simulator.store.folder import RunFolder
@@ -33,11 +32,12 @@ class Opened:
 
 
 def opened(path: Path) -> Opened:
-    """Folds the records again. UsageError when this is no run folder or its files hold what no run writes."""
+    """Its records, and its summary by today's rules. UsageError when this is no run folder or its files hold what no
+    run writes."""
     run = RunFolder.open(path)
     with damaged(path):
         data = run.data()
-        summary = summarise(data)
+    summary = current(run)
     if lost := data.damage.get(RECORDS):
         lines = "a line" if lost == 1 else f"{lost:,} lines"
         print(

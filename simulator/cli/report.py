@@ -13,7 +13,8 @@ from typing import Any
 from simulator.cli.oracle_told import fillers, oracle_told
 from simulator.cli.same_engine import named
 from simulator.cli.screen import whole_lines
-from simulator.core.summary import summarise
+from simulator.core.judgement import FOLD, judged_again
+from simulator.core.summary import SCHEMA, summarise
 from simulator.errors import Incomparable, SimError, UsageError
 from simulator.store.folder import Run, RunFolder
 from simulator.store.ladder_runs import is_ladder
@@ -77,15 +78,15 @@ def _alone(folder: Path, *, html: bool) -> None:
         told = (
             "folded again"
             if written.folded
-            else f"as it was folded before: without {CHUNKS} a new fold would know less"
+            else f"with figures as they were folded before: without {CHUNKS} a new fold would know less"
         )
         print(f"report: above, {told}; a published run's files are left as they are")
     elif written.folded:
         print(f"report: {folder / 'report.md'}, folded from the records with {folder / 'summary.json'}")
     else:
         print(
-            f"report: {folder / 'report.md'}, from {folder / 'summary.json'} as it was folded before: without {CHUNKS} "
-            "a new fold would know less"
+            f"report: {folder / 'report.md'}, figures as {folder / 'summary.json'} has them: without {CHUNKS} a new "
+            "fold would know less"
         )
     if html:
         print(f"page:   {folder / PAGE} ({written.page_bytes / 1e6:.1f} MB, opens offline)")
@@ -123,8 +124,8 @@ def write_report(folder: Path, *, show: bool, html: bool = False) -> Written:
     """The files are replaced whole. A published run, which keeps no chunks, is told as it was folded then."""
     run = RunFolder.open(folder)
     kept = run.summary
-    folds = kept is None or any((folder / name).exists() for name in (CHUNKS, f"{CHUNKS}.gz"))
-    summary = fold(run, folder) if folds or kept is None else kept
+    folds = kept is None or run.keeps_chunks
+    summary = fold(run, folder) if folds else current(run)
     if show:  # before anything is written: a run may lie where nothing can be
         whole_lines().print(final(summary, run.manifest))
     published = (folder / f"{RECORDS}.gz").exists()  # somebody else's files, under version control as like as not
@@ -137,9 +138,21 @@ def write_report(folder: Path, *, show: bool, html: bool = False) -> Written:
 
 
 def folded(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(summary, manifest) of a run, folded now where that was never done; nothing is written. Raises UsageError."""
+    """(summary, manifest) of a run by today's rules; nothing is written. Raises UsageError."""
     run = RunFolder.open(folder)
-    return run.summary or fold(run, folder), run.manifest
+    return current(run), run.manifest
+
+
+def current(run: Run) -> dict[str, Any]:
+    """The summary of a run by today's rules, whichever version folded it: as it stands where its fold was this one,
+    folded again in memory where not. Of a run without chunk times, whose new fold would know less, the figures stay
+    and are judged again; so does the summary of a newer version."""
+    kept = run.summary
+    if kept is None:
+        return fold(run, run.path)
+    if kept.get("fold") == FOLD or kept.get("schema", SCHEMA) != SCHEMA:
+        return kept
+    return fold(run, run.path) if run.keeps_chunks else judged_again(kept)
 
 
 def _write_page(run: Run, summary: Mapping[str, Any]) -> int:

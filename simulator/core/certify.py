@@ -51,9 +51,13 @@ def health(sample: Traffic) -> dict[str, Any]:
         "lateness_share": ratio(mean(late), mean(turns_due(sample).latency_s)),
         "ttft_minus_server_s": describe(ttft_s(sample.sent) - sample.sent["server_ttft_s"]),
     }
+    return judged_health(row, beats.n > 0)
+
+
+def judged_health(row: dict[str, Any], known: bool) -> dict[str, Any]:
+    """Health's figures with {verdict, reasons} of them. known: there were pulses in the window."""
     reasons = _past_limits(row)
-    verdict = LIMITED if reasons else OK if beats.n else UNKNOWN
-    return {"verdict": verdict, "reasons": reasons, **row}
+    return {**row, "verdict": LIMITED if reasons else OK if known else UNKNOWN, "reasons": reasons}
 
 
 def _lag_quantile(beats: Table, q: float) -> float | None:
@@ -88,7 +92,11 @@ def _past_limits(row: dict[str, Any]) -> list[str]:
 
 def client(samples: Sequence[Traffic]) -> dict[str, Any]:
     """{verdict, reasons, limits, agent, synthetic}: health of each kind of traffic, and the worst verdict of them."""
-    each = {sample.kind: health(sample) for sample in samples}
+    return account({sample.kind: health(sample) for sample in samples})
+
+
+def account(each: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The same of health by kind of traffic."""
     verdicts = [row["verdict"] for row in each.values()]
     worst = next((v for v in (LIMITED, UNKNOWN, OK) if v in verdicts), UNKNOWN)
     reasons = [f"{kind}: {reason}" for kind, row in each.items() for reason in row["reasons"]]

@@ -10,14 +10,14 @@ import numpy as np
 
 from simulator.core.advice import warnings
 from simulator.core.arrived import arrivals
-from simulator.core.certify import client, signs
+from simulator.core.certify import client
 from simulator.core.drift import drift
 from simulator.core.gauges import engine, open_by_pulses, open_by_records
 from simulator.core.goodput import goodput
 from simulator.core.groups import groups
 from simulator.core.growth import placing
+from simulator.core.judgement import FOLD, limits
 from simulator.core.latency import latencies
-from simulator.core.limit import limit
 from simulator.core.quality import quality
 from simulator.core.run import KINDS, RunData
 from simulator.core.sessions import outcomes, wall
@@ -34,9 +34,9 @@ SOURCES = ("usage", "continuous", "counted", "none")
 
 
 def summarise(run: RunData, *, slo: Mapping[str, float] | None = None) -> dict[str, Any]:
-    """{"schema", "mode", "agent", "synthetic", "client", "engine", "limit", "warnings"}: plain numbers, texts, lists
-    and None; never NaN. slo: objectives for goodput, instead of the run's own. A kind of traffic that was not sent is
-    None."""
+    """{"schema", "fold", "mode", "agent", "synthetic", "client", "engine", "limit", "warnings"}: plain numbers, texts,
+    lists and None; never NaN. slo: objectives for goodput, instead of the run's own. A kind of traffic that was not
+    sent is None."""
     samples = [sample for kind in KINDS if (sample := traffic(run, kind)) is not None]
     open_at = open_by_records(run.requests) if run.ended else open_by_pulses(run.pulses)
     placed = placing(run)
@@ -44,6 +44,7 @@ def summarise(run: RunData, *, slo: Mapping[str, float] | None = None) -> dict[s
     parts = {s.kind: _traffic(s, run.slo if slo is None else slo, scraped[s.kind]) for s in samples}
     summary: dict[str, Any] = {
         "schema": SCHEMA,
+        "fold": FOLD,
         "mode": run.mode,
         "agent": parts.get("agent"),
         "synthetic": parts.get("synthetic"),
@@ -54,10 +55,7 @@ def summarise(run: RunData, *, slo: Mapping[str, float] | None = None) -> dict[s
             "failed_scrapes": sum(bool(sample.error) for sample in run.engine),
         },
     }
-    summary["limit"] = {
-        kind: limit(signs(summary["client"][kind], scraped.get(kind), parts[kind])) if kind in parts else None
-        for kind in KINDS
-    }
+    summary["limit"] = limits(summary)
     summary["warnings"] = warnings(summary, run.damage, run.unsound)
     return summary
 

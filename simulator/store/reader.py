@@ -170,6 +170,11 @@ class Run:
         return self._batches(name)
 
     @property
+    def keeps_chunks(self) -> bool:
+        """Whether there is a file of chunk times. Without one a new fold knows less than the one at the run's end."""
+        return any((self.path / name).exists() for name in (CHUNKS, f"{CHUNKS}.gz"))
+
+    @property
     def summary(self) -> dict[str, Any] | None:
         """summary.json as it stands; None when there is none yet, or one of an older form or of other records, which is
         to be folded again."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.live import Live
 
+from simulator.core.judgement import judged_again
 from simulator.errors import SimError, UsageError
 from simulator.store.manifest import MANIFEST, read_manifest
 from simulator.view.cells import ASCII, UNICODE, Glyphs, ascii_text, clock
@@ -182,7 +183,7 @@ def _lines(watched: Watched, console: Console, *, result: bool) -> Lines:
     state, glyphs = watched.state, _glyphs(console)
     if result and state.summary:
         options = console.options.update(width=width, height=None)
-        rendered = console.render_lines(final(state.summary, state.manifest), options, pad=False)
+        rendered = console.render_lines(final(judged_again(state.summary), state.manifest), options, pad=False)
         return final_frame(rendered, width=width, height=height, notice=watched.notice, glyphs=glyphs)
     return frame(state, width=width, height=height, now_s=watched.now_s, glyphs=glyphs, notice=watched.notice)
 

@@ -50,7 +50,7 @@ def test_a_published_folder_keeps_its_summary_and_says_so(
     (folder / "report.md").unlink()
     capsys.readouterr()
     main([folder])
-    assert "as it was folded before: without chunks.bin" in capsys.readouterr().out
+    assert "figures as they were folded before: without chunks.bin" in capsys.readouterr().out
     assert (folder / "summary.json").read_bytes() == before and (folder / "report.md").exists()
 
 
