@@ -37,7 +37,7 @@ def facts(value: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
     microseconds, lies on the edge of one."""
     if isinstance(value, dict):
         for key in sorted(value):
-            if key != "fold":
+            if key not in ("fold", "folded_from"):
                 yield from facts(value[key], (*path, key))
     elif isinstance(value, list):
         for n, each in enumerate(value):
