@@ -41,6 +41,12 @@ REASONS: dict[str, tuple[str, str]] = {
         "particular",
         "lengthen `ramp_s` beyond a session's life, or use `start: stationary`",
     ),
+    "stalled": (
+        "the engine or what is between stood still: tok/s is lower and latencies are longer for a reason that is not "
+        "this load",
+        "look at that time in the engine's log and, where the client's loop lagged as well, at what else ran on this "
+        "machine; run again and take the run without it",
+    ),
     "damage": (
         "what cannot be read is missing from every figure, and what stands twice is in them twice",
         "expected after a kill or a full disk; else restore the folder, or run again if more than a few lines are lost",
@@ -162,6 +168,7 @@ def _client(client: dict[str, Any]) -> Iterator[dict[str, str]]:
 def _traffic(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
     yield from _window(kind, part)
     yield from _arrival(kind, part["arrival"])
+    yield from _stalls(kind, part["stalls"])
     yield from _requests(kind, part["requests"], live=part.get("live") is not None)
     yield from _tokens(kind, part)
     if is_drift(part["drift"], part["drift_margin"]):
@@ -186,6 +193,18 @@ def _arrival(kind: str, arrival: dict[str, Any] | None) -> Iterator[dict[str, st
     what += f"{arrival['waited_for_place']} of {arrival['planned']} arrivals waited for a place"
     head = "overloaded: no steady state" if arrival["state"] == "overloaded" else "no steady state yet"
     yield warning(arrival["state"], f"{head}; {what}")
+
+
+def _stalls(kind: str, found: dict[str, Any] | None) -> Iterator[dict[str, str]]:
+    if not found or not found["count"]:
+        return
+    longest, several = found["longest"][0], found["count"] > 1
+    what = "hardly anything arrived" if longest["moments"] else "nothing arrived"
+    times = f"{found['count']} times, {found['total_s']:.0f} s in all" if several else f"for {found['total_s']:.0f} s"
+    share = f"{100 * found['share']:.0f} % of the window"
+    span = f"from {longest['start_s']:.0f} s to {longest['end_s']:.0f} s of the run"
+    open_ = f"while {longest['open']} requests were open" if longest["open"] > 1 else "while a request was open"
+    yield warning("stalled", f"{kind}: {what} {times}, {share}, {'the longest ' * several}{span}, {open_}")
 
 
 def _requests(kind: str, requests: dict[str, Any], *, live: bool) -> Iterator[dict[str, str]]:

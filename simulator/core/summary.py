@@ -22,6 +22,7 @@ from simulator.core.quality import quality
 from simulator.core.run import KINDS, RunData
 from simulator.core.sessions import outcomes, wall
 from simulator.core.solved import solved
+from simulator.core.stalls import stalls
 from simulator.core.stats import ratio
 from simulator.core.table import Floats, Mask, Table
 from simulator.core.throughput import cached, rates
@@ -73,6 +74,7 @@ def _traffic(sample: Traffic, slo: Mapping[str, float], scraped: dict[str, Any] 
         "defects": defects(sample.sent),
         **rate,
         **drift(sample),
+        "stalls": stalls(sample),
         "uncached_input_tok_s": uncached,
         "cached_share": hits,
         **latencies(sample),

@@ -177,6 +177,7 @@ QUIET = reply(11.0, [(250, 1)] + [(100, 1)] * 80)
             "arrivals": DOZEN,
             "sessions": tuple(session(f"s{i:04d}", 11.0 + i / 2, 99.0) for i in range(12)),
         }),
+        ("stalled", [reply(11.0, [(100, 1)] * 20 + [(5_000, 1)])], {}),
         ("damage", [QUIET], {"damage": {"records.jsonl": 1}}),
         ("failures", [QUIET, failure(12.0, "timeout")], {}),
         ("sessions_failed", [QUIET], {"sessions": (session("s0000", 8, 18, outcome="failed"),)}),
