@@ -39,7 +39,8 @@ from simulator.tasks.breadth import planned_as, planned_slots
 from simulator.tasks.mix import draw, more, needed_s
 from simulator.virtual.children import unheard
 
-KEEP = 6
+#: of the disk; plans of the larger scenarios take minutes to make and up to 300 MB
+KEEP_BYTES = 2_000_000_000
 #: parts of a scenario that do not change what is planned; the last three only how many sessions a slot needs
 NOT_PLANNED = {
     "name", "endpoint", "synthetic", "warmup", "slo", "output", "time_limit_s", "request_timeout_s", "arrival",
@@ -184,7 +185,7 @@ class Planning:
                 if self._lacking():
                     self._build()
                     save_index(self._all)
-            prune(cache_root(), KEEP)
+            prune(cache_root(), KEEP_BYTES)
         except BaseException as error:  # raised where it is waited for
             self._failed = error
             for worker in _end_workers():  # also one that was being started when the others were ended

@@ -205,14 +205,28 @@ def hold(folder: Path) -> IO[bytes]:
     return file
 
 
-def prune(root: Path, keep: int) -> None:
-    """Keeps the `keep` most recently used plan folders under `root`, and whatever is in use."""
+def prune(root: Path, most_bytes: int) -> None:
+    """Removes the plan folders under `root` that were used longest ago, as far as all take more than `most_bytes` of
+    the disk; not the one used last, and none that is in use."""
     try:
         folders = sorted((p for p in root.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime, reverse=True)
     except OSError:
         return
-    for folder in folders[keep:]:
-        _remove_unless_held(folder)
+    taken = 0
+    for nth, folder in enumerate(folders):
+        taken += _disk_bytes(folder)
+        if nth and taken > most_bytes:
+            _remove_unless_held(folder)
+
+
+def _disk_bytes(folder: Path) -> int:
+    """What its files take on the disk; a small file takes a block."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):  # another process is removing it
+                total += os.lstat(os.path.join(parent, name)).st_blocks * 512
+    return total
 
 
 def _remove_unless_held(folder: Path) -> None:

@@ -133,13 +133,18 @@ def test_a_damaged_folder_is_none(tmp_path: Path) -> None:
     assert open_plans(tmp_path / "a") is None
 
 
-def test_pruning_keeps_the_newest_and_what_is_in_use(tmp_path: Path) -> None:
+def test_pruning_keeps_what_was_used_last_as_far_as_it_fits_and_what_is_in_use(tmp_path: Path) -> None:
     for age, name in enumerate("edcba"):
         save_index(folder(tmp_path / name))
+        (tmp_path / name / "pack").write_bytes(bytes(1_000_000))
         os.utime(tmp_path / name, (1_000 - age, 1_000 - age))
+    prune(tmp_path, most_bytes=10_000_000)
+    assert len(list(tmp_path.iterdir())) == 5
     with hold(tmp_path / "b"):
         os.utime(tmp_path / "b", (900, 900))
-        prune(tmp_path, keep=2)
+        prune(tmp_path, most_bytes=2_500_000)
         assert sorted(p.name for p in tmp_path.iterdir()) == ["b", "d", "e"]
-    prune(tmp_path, keep=2)
-    assert len(list(tmp_path.iterdir())) == 2
+    prune(tmp_path, most_bytes=2_500_000)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["d", "e"]
+    prune(tmp_path, most_bytes=0)
+    assert [p.name for p in tmp_path.iterdir()] == ["e"], "the one just made stays, however large it is"

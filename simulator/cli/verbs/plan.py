@@ -29,7 +29,11 @@ def plan(
         str | None, typer.Option(help="With --solutions: the folder that the client works in; default: the plans' own.")
     ] = None,
 ) -> None:
-    """Show the shape of the traffic that a scenario would send."""
+    """Show the shape of the traffic that a scenario would send.
+
+    The plans stay in a cache, from which `sim run` and the others take them: ~/.cache/agent-sim/plans, or below
+    $XDG_CACHE_HOME. Past 2 GB those used longest ago go. Another version of agent-sim plans anew.
+    """
     from simulator.cli.plan import main as plan_main
     from simulator.cli.run import read_scenario
 
