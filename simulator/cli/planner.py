@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import threading
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +24,7 @@ from simulator.store.plans import PlannedSession, save_session
 from simulator.tasks import catalog, live, pace
 from simulator.tasks.mix import SessionSpec
 from simulator.tasks.recording import Terms, record, shown_dir
-from simulator.virtual.children import ignore
+from simulator.virtual.children import end_with_parent, ignore
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +48,10 @@ _worker: _Worker | None = None  # one a planning process, set by its initializer
 def start_worker(job: Job) -> None:
     global _worker
     ignore()  # Ctrl-C is for the parent, which then ends its workers
-    _end_with_parent()
+    end_with_parent()
     with suppress(OSError):
         os.nice(10)  # what is already running goes first
     _worker = _Worker(job, ZygoteRunner(ShellRunner()))
-
-
-def _end_with_parent() -> None:
-    """A worker waits on a pipe that it holds open itself, so it would not notice that its parent was killed."""
-    parent = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1.0)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def plan_one(spec: SessionSpec) -> PlannedSession:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from simulator.cli.forecast import Forecast
 from simulator.cli.planning import Progress, plan
 from simulator.core.scenario import Scenario
 from simulator.engine.embedded.prompts import Prompts
 from simulator.store.plans import PlanFolder
+from simulator.tasks.breadth import planned_as, planned_slots
+from simulator.tasks.mix import needed_s
 from simulator.virtual.library import DISTINCT
 from simulator.virtual.script import Script, mark_shared, script
 
@@ -16,6 +19,15 @@ PLANNED_WINDOW_S = 150.0
 def planned(scenario: Scenario, model: str, progress: Progress) -> PlanFolder:
     """The scenario's own plans; of a larger or longer one, the part that a library holds."""
     return plan(library_scenario(scenario), model, progress)
+
+
+def library_only(scenario: Scenario) -> Scenario:
+    """The same one, or, where its slots would need more sessions than a library holds (a few turns each through a long
+    window), a library's worth of them, each played again by whichever slot draws one like it."""
+    few = library_scenario(scenario)
+    if Forecast(planned_as(few), planned_slots(few), needed_s(few)).expected <= DISTINCT:
+        return scenario
+    return scenario.model_copy(update={"sessions": DISTINCT, "refill": False, "window_s": None})
 
 
 def library_scenario(scenario: Scenario) -> Scenario:

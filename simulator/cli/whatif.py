@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import pickle
-import sys
 import tempfile
-from collections.abc import Sequence
-from concurrent.futures import Future, as_completed
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 
 from simulator.cli.absent import sentences
 from simulator.cli.live import replay_only
 from simulator.cli.screen import PlanningScreen, whole_lines
-from simulator.cli.scripts import planned, scripts
+from simulator.cli.scripts import library_only, planned, scripts
 from simulator.cli.tracing import drawn_only, with_recording
+from simulator.cli.virtual import say
 from simulator.cli.workers import pool
 from simulator.core.objective import parse_slo, to_block
 from simulator.core.scenario import Scenario, Slo
@@ -23,6 +24,7 @@ from simulator.core.scenario_file import parse
 from simulator.engine.embedded.config import EngineParams, find_settings, load_params
 from simulator.errors import UsageError
 from simulator.store.manifest import write_json, write_whole
+from simulator.view.cells import clock
 from simulator.view.whatif import Answer, markdown, table
 from simulator.virtual.calibration import Errors, checked
 from simulator.virtual.children import unheard
@@ -30,6 +32,8 @@ from simulator.virtual.simulate import check
 from simulator.virtual.whatif import Cell, cell, verdict
 
 MOST_AGENTS = 32_768
+#: a word at least so often while cells are simulated
+EVERY_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,32 +142,51 @@ def _make(out: Path) -> None:
 def _cells(scenario: Scenario, engines: dict[str, EngineParams], counts: Sequence[int], window_s: float) -> list[Cell]:
     """By number of agents, then engine; each in a process, on all cores."""
     widest = scenario.model_copy(update={"sessions": max(counts), "window_s": window_s, "refill": True})
+    few = library_only(widest)
     model = next(iter(engines.values())).model
     for line in sentences(scenario):
         print(line)
     with PlanningScreen(plain=False, emulated=True) as screen:
-        folder = planned(widest, model, screen.progress)
+        folder = planned(few, model, screen.progress)
     with tempfile.TemporaryDirectory(prefix="sim-whatif-") as kept:
+        say(f"loading {len(folder.sessions)} plans")
         for size in {params.block_size for params in engines.values()}:
-            (Path(kept) / str(size)).write_bytes(pickle.dumps(scripts(folder, max(counts), size)))
-        tasks = [(scenario, name, engines[name], n, window_s, kept) for n in counts for name in engines]
+            (Path(kept) / str(size)).write_bytes(pickle.dumps(scripts(folder, few.sessions, size)))
+        common = few is not widest
+        tasks = [(scenario, name, engines[name], n, window_s, kept, common) for n in counts for name in engines]
         with pool(min(len(tasks), os.cpu_count() or 1)) as workers:
             with unheard():  # a worker is started with a task
                 waiting = {workers.submit(_cell, *task): n for n, task in enumerate(tasks)}
-            done: dict[int, Cell] = {}
-            for future in as_completed(waiting):
-                done[waiting[future]] = _told(future, len(done) + 1, len(waiting))
+            done = _awaited(waiting, [task[3] for task in tasks], window_s)
     return [done[n] for n in range(len(tasks))]
 
 
-def _cell(scenario: Scenario, name: str, params: EngineParams, agents: int, window_s: float, kept: str) -> Cell:
+def _cell(
+    scenario: Scenario, name: str, params: EngineParams, agents: int, window_s: float, kept: str, common: bool
+) -> Cell:
     played = pickle.loads((Path(kept) / str(params.block_size)).read_bytes())
-    return cell(scenario, name, params, played, agents, window_s)
+    return cell(scenario, name, params, played, agents, window_s, common=common)
 
 
-def _told(future: Future[Cell], nth: int, of: int) -> Cell:
-    found = future.result()
-    speed = "" if found.output_tok_s is None else f", {found.output_tok_s:,.0f} tok/s"
-    what = f"{nth} of {of} cells: {found.agents} agents on {found.engine}{speed}"
-    sys.stderr.write(f"[EMULATED, virtual time] {what}\n")
-    return found
+def _awaited(waiting: dict[Future[Cell], int], agents: Sequence[int], window_s: float) -> dict[int, Cell]:
+    """Cells by their place, told as they get done, and now and then while none does. agents: of each."""
+    began_s = time.monotonic()
+    say(f"simulating {len(waiting)} cells, {window_s / 60:g} minutes each")
+    done: dict[int, Cell] = {}
+    left = set(waiting)
+    while left:
+        ended, left = wait(left, timeout=EVERY_S, return_when=FIRST_COMPLETED)
+        for future in ended:
+            done[waiting[future]] = found = future.result()
+            speed = "" if found.output_tok_s is None else f", {found.output_tok_s:,.0f} tok/s"
+            say(f"{len(done)} of {len(waiting)} cells: {found.agents} agents on {found.engine}{speed}")
+        if left and not ended:
+            took_s = time.monotonic() - began_s
+            say(f"{len(done)} of {len(waiting)} cells in {clock(took_s)}{_to_go(done, agents, took_s)}")
+    return done
+
+
+def _to_go(done: Iterable[int], agents: Sequence[int], took_s: float) -> str:
+    """A cell takes about as long as it has agents."""
+    played = sum(agents[place] for place in done)
+    return f", about {clock(took_s * (sum(agents) / played - 1))} left" if played else ""

@@ -72,14 +72,15 @@ class Verdict:
 
 def cell(
     scenario: Scenario, engine: str, params: EngineParams, scripts: Sequence[Sequence[Script]], agents: int,
-    window_s: float,
+    window_s: float, *, common: bool = False,
 ) -> Cell:  # fmt: skip
-    """Plays the scenario's agents, refilled, for so long after all have been answered once."""
+    """Plays the scenario's agents, refilled, for so long after all have been answered once. common: a slot's further
+    sessions are drawn from all scripts, also from those of slots that these agents do not have."""
     held = memory(params, [each for slot in scripts for each in slot], agents)
     if not held.starts:
         return Cell(engine, agents, held)
     changes = {"sessions": agents, "window_s": window_s, "refill": True, "synthetic": None, "time_limit_s": LIMIT_S}
-    result = simulate(scenario.model_copy(update=changes), params, scripts[:agents])
+    result = simulate(scenario.model_copy(update=changes), params, scripts if common else scripts[:agents])
     summary = summarise(run_data(result, scenario.slo.model_dump(exclude_none=True)))
     agent, gauges = summary["agent"], summary["engine"]["agent"] or {}
     good = agent["goodput"] or {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -54,3 +55,28 @@ def test_a_second_signal_ends_at_once() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=200)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_a_kind_kill_of_parallel_simulations_leaves_no_worker() -> None:
+    script = (
+        "import os, time\nfrom simulator.cli.workers import pool\nfrom simulator.errors import Interrupted\n"
+        "if __name__ == '__main__':\n"
+        "    try:\n"
+        "        with pool(1) as workers:\n"
+        "            print(workers.submit(os.getpid).result(), flush=True)\n"
+        "            workers.submit(time.sleep, 300).result()\n"
+        "    except Interrupted as error:\n        print(error)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        parent.terminate()
+        assert parent.communicate(timeout=60)[0] == "interrupted; nothing was written\n"
+    end_s = time.monotonic() + 60
+    while time.monotonic() < end_s:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(worker, 0)
+            time.sleep(0.05)
+            continue
+        return
+    raise AssertionError("the worker lives on")

@@ -247,6 +247,14 @@ def test_a_killed_owner_leaves_nothing(root):
     assert not alive(int(told[1])) and not os.path.exists(told[0])
 
 
+def test_an_owner_that_goes_while_it_warms_up_is_not_outlived():
+    runner = ZygoteRunner(ShellRunner())
+    runner._socket.close()
+    assert runner._process.wait(60) == 0
+    runner.close()
+    assert not runner.fallback.scratch.path.exists()
+
+
 def test_it_is_worth_it(shell, warm, root):
     """Processor time, for that is what planning is short of; wall times say little on a busy machine."""
     interpreter = psutil.Process(warm._process.pid)

@@ -10,6 +10,7 @@ import pytest
 from plays import plan, scenario, scripts
 from rich.console import Console
 
+from simulator.cli.scripts import library_only
 from simulator.cli.whatif import Question, _limits, main
 from simulator.engine.embedded.config import PARAMS_DIR, EngineParams, load_params
 from simulator.errors import UsageError
@@ -42,6 +43,22 @@ def test_the_ladder_s_top_wins_and_more_agents_get_more_out_of_it(cells: list[li
         assert (fast.output_tok_s or 0) > (slow.output_tok_s or 1e9)
         assert fast.memory.fits and fast.goodput is not None and 0 <= (fast.cached_share or 0) < 1
     assert (cells[1][1].output_tok_s or 0) > 3 * (cells[0][1].output_tok_s or 1e9)
+
+
+def test_many_short_sessions_are_played_from_a_library_instead_of_being_planned_all() -> None:
+    long = scenario(8, window_s=300.0, refill=True)
+    assert library_only(long) is long, "a few long sessions a slot"
+    short = library_only(long.model_copy(update={"max_turns": 3}))
+    assert (short.sessions, short.refill, short.window_s) == (64, False, None)
+    many = scenario(512, window_s=300.0, refill=True)
+    assert library_only(many) is many, "of which one a slot is planned anyway"
+
+
+def test_a_common_library_gives_few_agents_many_different_sessions() -> None:
+    plans = [plan(f"s{n:04d}", turns=2 + n, output_tok=120, tool_s=0.2) for n in range(16)]
+    played = scripts(plans, engine("top"))
+    few, common = (cell(CHOSEN, "top", engine("top"), played, 1, 60.0, common=common) for common in (False, True))
+    assert few.ttft_p95_s != common.ttft_p95_s and common.output_tok_s
 
 
 @pytest.mark.parametrize(
