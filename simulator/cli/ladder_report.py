@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.cli.compare_traffic import ladder_answer
+from simulator.cli.report import made
 from simulator.cli.rungs import find
 from simulator.cli.screen import whole_lines
 from simulator.core.choice.choice import OUTPUT
@@ -17,14 +18,13 @@ from simulator.errors import UsageError
 from simulator.store.ladder import read_ladder
 from simulator.store.ladder_runs import ladder_runs
 from simulator.store.manifest import write_whole
-from simulator.store.reader import PAGE
+from simulator.store.reader import PAGE, REPORT
 from simulator.store.writer import RECORDS
 from simulator.view.by_load import LOADS, sentences
 from simulator.view.identity import RANDOM_WEIGHTS
 from simulator.view.ladder import marks, sheet
 from simulator.view.sheet import Document, markdown, terminal
 
-REPORT = "report.md"
 #: title of a sheet's picture -> its file
 PICTURES = {LOADS: "by_load.png"}
 CHOICE_PICTURE = "choice.png"
@@ -32,27 +32,29 @@ CHOICE_PICTURE = "choice.png"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """published: somebody else's files, left as they are. page_bytes: 0 without a page."""
+    """files: report and picture were written. page_bytes: 0 without a page."""
 
     document: Document
-    published: bool
+    files: bool
     page_bytes: int
 
 
-def show_report(folder: Path, *, html: bool) -> None:
+def show_report(folder: Path, *, html: bool, out: Path | None) -> None:
     """Prints it, and says what was written."""
-    written = write_ladder_report(folder, html=html)
+    written = write_ladder_report(folder, html=html, out=out)
+    place = out or folder
     whole_lines().print(terminal(written.document))
-    if written.published:
-        print("report: above; a published ladder's files are left as they are")
+    if written.files:
+        print(f"report: {place / REPORT}")
     else:
-        print(f"report: {folder / REPORT}")
+        print("report: above; a published ladder's files are left as they are, --out DIR writes elsewhere")
     if html:
-        print(f"page:   {folder / PAGE} ({written.page_bytes / 1e6:.1f} MB, opens offline)")
+        print(f"page:   {place / PAGE} ({written.page_bytes / 1e6:.1f} MB, opens offline)")
 
 
-def write_ladder_report(folder: Path, *, html: bool = False) -> Written:
-    """report.md with its picture, and the page where it is asked for. UsageError when there is no ladder in it."""
+def write_ladder_report(folder: Path, *, html: bool = False, out: Path | None = None) -> Written:
+    """report.md with its picture, and the page where it is asked for, in the ladder's folder or in `out`; of a
+    published ladder, whose files are somebody else's, in `out` alone. UsageError when there is no ladder in it."""
     said = read_ladder(folder)
     table = sheet(said)
     try:
@@ -64,10 +66,13 @@ def write_ladder_report(folder: Path, *, html: bool = False) -> Written:
     first = 2 if LOADS in pictures else 0  # over several levels of load the answer is not in the table
     name = f"{folder.resolve().name} ({said.get('scenario')})"
     document = Document(f"Ladder: {name}", told, (*sheets[:first], table, *sheets[first:]), notes)
-    published = any((run.path / f"{RECORDS}.gz").exists() for run in ladder_runs(folder))
-    if not published:
-        write_whole(folder / REPORT, markdown(document, _drawn(folder, pictures, told)).encode())
-    return Written(document, published, _page(folder, document) if html else 0)
+    place = out or folder
+    if out is not None:
+        made(out)
+    files = out is not None or not any((run.path / f"{RECORDS}.gz").exists() for run in ladder_runs(folder))
+    if files:
+        write_whole(place / REPORT, markdown(document, _drawn(place, pictures, told)).encode())
+    return Written(document, files, _page(place, document) if html else 0)
 
 
 def _drawn(folder: Path, pictures: dict[str, dict[str, Any]], told: tuple[str, ...]) -> dict[str, str]:

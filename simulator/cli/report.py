@@ -18,7 +18,7 @@ from simulator.core.summary import SCHEMA, summarise
 from simulator.errors import Incomparable, SimError, UsageError
 from simulator.store.folder import Run, RunFolder
 from simulator.store.ladder_runs import is_ladder
-from simulator.store.reader import PAGE
+from simulator.store.reader import PAGE, REPORT, SUMMARY
 from simulator.store.source import FOLDED_FROM
 from simulator.store.writer import CHUNKS, RECORDS
 from simulator.view.cells import clean
@@ -40,14 +40,17 @@ STOPPED = {
 }
 
 
-def main(folders: Sequence[Path], *, html: bool = False) -> int:
-    """Exit code 0, or 2 when any of several folders could not be read: the others are told all the same."""
+def main(folders: Sequence[Path], *, html: bool = False, out: Path | None = None) -> int:
+    """out: where the files go instead of beside their run. Exit code 0, or 2 when any of several folders could not be
+    read: the others are told all the same."""
     if len(folders) == 1:
         if is_ladder(folders[0]):
-            _ladders().show_report(folders[0], html=html)
+            _ladders().show_report(folders[0], html=html, out=out)
         else:
-            _alone(folders[0], html=html)
+            _alone(folders[0], html=html, out=out)
         return 0
+    if out is not None:
+        raise UsageError(f"--out takes the report of one folder and {len(folders)} are given; report them one by one")
     _one_mode(folders)
     failed = 0
     for folder in folders:
@@ -72,24 +75,19 @@ def _one_mode(folders: Sequence[Path]) -> None:
         raise Incomparable(f"{told}: live runs and replays are never told in one table; report them apart")
 
 
-def _alone(folder: Path, *, html: bool) -> None:
-    written = write_report(folder, show=True, html=html)
-    if written.published:
-        told = (
-            "folded again"
-            if written.folded
-            else f"with figures as they were folded before: without {CHUNKS} a new fold would know less"
-        )
-        print(f"report: above, {told}; a published run's files are left as they are")
+def _alone(folder: Path, *, html: bool, out: Path | None) -> None:
+    written = write_report(folder, show=True, html=html, out=out)
+    place = out or folder
+    as_then = f"figures as they were folded before: without {CHUNKS} a new fold would know less"
+    if not written.files:
+        told = "folded again" if written.folded else f"with {as_then}"
+        print(f"report: above, {told}; a published run's files are left as they are, --out DIR writes elsewhere")
     elif written.folded:
-        print(f"report: {folder / 'report.md'}, folded from the records with {folder / 'summary.json'}")
+        print(f"report: {place / REPORT}, folded from the records with {place / SUMMARY}")
     else:
-        print(
-            f"report: {folder / 'report.md'}, figures as {folder / 'summary.json'} has them: without {CHUNKS} a new "
-            "fold would know less"
-        )
+        print(f"report: {place / REPORT}, {as_then}")
     if html:
-        print(f"page:   {folder / PAGE} ({written.page_bytes / 1e6:.1f} MB, opens offline)")
+        print(f"page:   {place / PAGE} ({written.page_bytes / 1e6:.1f} MB, opens offline)")
 
 
 def _ladders() -> ModuleType:
@@ -104,37 +102,48 @@ def _line(folder: Path, *, html: bool) -> str:
         _ladders().write_ladder_report(folder, html=html)
         return f"a ladder; `sim ladder --show {folder}` has its table"
     written = write_report(folder, show=False, html=html)
-    files = ["report.md"] * (not written.published) + [f"{PAGE} ({written.page_bytes / 1e6:.1f} MB)"] * html
+    files = [REPORT] * written.files + [f"{PAGE} ({written.page_bytes / 1e6:.1f} MB)"] * html
     return "; ".join((in_a_line(written.summary, written.manifest), *([", ".join(files)] if files else [])))
+
+
+def made(out: Path) -> None:
+    """The folder of --out. UsageError when there can be none."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as why:
+        raise UsageError(f"--out {out} is no folder and cannot be made one: {why.strerror}; give another") from None
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """folded: from the records, and not the summary of a published run. published: its files were left as they are.
-    page_bytes: 0 without a page."""
+    """folded: from the records, and not the summary of a run without chunk times. files: summary and report were
+    written. page_bytes: 0 without a page."""
 
     summary: Mapping[str, Any]
     manifest: Mapping[str, Any]
     folded: bool
-    published: bool
+    files: bool
     page_bytes: int
 
 
-def write_report(folder: Path, *, show: bool, html: bool = False) -> Written:
-    """The files are replaced whole. A published run, which keeps no chunks, is told as it was folded then."""
+def write_report(folder: Path, *, show: bool, html: bool = False, out: Path | None = None) -> Written:
+    """The files are replaced whole, beside the run or in `out`. Beside a published run none is written but a page that
+    is asked for: they are somebody else's, under version control as like as not. The summary of a run without chunk
+    times stays, since a new fold would know less."""
     run = RunFolder.open(folder)
-    kept = run.summary
-    folds = kept is None or run.keeps_chunks
+    folds = run.summary is None or run.keeps_chunks
     summary = fold(run, folder) if folds else current(run)
+    if out is not None:
+        made(out)
     if show:  # before anything is written: a run may lie where nothing can be
         whole_lines().print(final(summary, run.manifest))
-    published = (folder / f"{RECORDS}.gz").exists()  # somebody else's files, under version control as like as not
-    if folds and not (published and (folder / "summary.json").exists()):
-        run.write_summary(summary)
-    if (folds and not published) or not (folder / "report.md").exists():
-        run.write_report(report(summary, run.manifest))
-    size = _write_page(run, summary) if html else 0
-    return Written(summary, run.manifest, folds, published, size)
+    files = out is not None or not (folder / f"{RECORDS}.gz").exists()
+    if files and (folds or out is not None):
+        run.write_summary(summary, out)
+    if files:
+        run.write_report(report(summary, run.manifest), out)
+    size = _write_page(run, summary, out) if html else 0
+    return Written(summary, run.manifest, folds, files, size)
 
 
 def folded(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -155,12 +164,12 @@ def current(run: Run) -> dict[str, Any]:
     return fold(run, run.path) if run.keeps_chunks else judged_again(kept)
 
 
-def _write_page(run: Run, summary: Mapping[str, Any]) -> int:
+def _write_page(run: Run, summary: Mapping[str, Any], out: Path | None) -> int:
     from simulator.view.page.run_page import run_page  # Vega's library takes a second to load
 
     with damaged(run.path):
         content = run_page(run.data(), summary, run.manifest).encode()
-    run.write_page(content)
+    run.write_page(content, out)
     return len(content)
 
 

@@ -19,7 +19,7 @@ from simulator.core.chunks import Chunks
 from simulator.core.intact import faults
 from simulator.core.record import EngineSample, Pulse, Request, Session, ToolRun
 from simulator.core.run import RunData
-from simulator.core.summary import SCHEMA as SUMMARY
+from simulator.core.summary import SCHEMA as SUMMARY_SCHEMA
 from simulator.core.table import Builder, Table
 from simulator.errors import UsageError
 from simulator.store import columns
@@ -33,7 +33,7 @@ from simulator.store.writer import CHUNKS, ENGINE, LINES, PULSE, RECORDS, SESSIO
 BLOCK_BYTES = 256 << 10
 #: columns of records.jsonl, kept for the next reader
 COLUMNS = "records.npz"
-PAGE = "report.html"
+SUMMARY, REPORT, PAGE = "summary.json", "report.md", "report.html"
 #: a counter or gauge that is larger, or below zero, was never scraped
 MOST = 1e18
 #: runs that ended so have written all that they did
@@ -178,20 +178,21 @@ class Run:
     def summary(self) -> dict[str, Any] | None:
         """summary.json as it stands; None when there is none yet, or one of an older form or of other records, which is
         to be folded again."""
-        found = read_json(self.path / "summary.json")
+        found = read_json(self.path / SUMMARY)
         stated = found.get("schema") if found else None
-        if not found or (isinstance(stated, int) and stated < SUMMARY):
+        if not found or (isinstance(stated, int) and stated < SUMMARY_SCHEMA):
             return None
         return found if may_be_of(found, self.source, self.windows) else None
 
-    def write_summary(self, summary: dict[str, Any]) -> None:
-        write_json(self.path / "summary.json", summary)
+    def write_summary(self, summary: dict[str, Any], place: Path | None = None) -> None:
+        """Beside the records, or in another folder."""
+        write_json((place or self.path) / SUMMARY, summary)
 
-    def write_report(self, text: str) -> None:
-        write_whole(self.path / "report.md", text.encode())
+    def write_report(self, text: str, place: Path | None = None) -> None:
+        write_whole((place or self.path) / REPORT, text.encode())
 
-    def write_page(self, content: bytes) -> None:
-        write_whole(self.path / PAGE, content)
+    def write_page(self, content: bytes, place: Path | None = None) -> None:
+        write_whole((place or self.path) / PAGE, content)
 
     def _harm(self, name: str, count: int) -> None:
         if count:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -32,26 +33,43 @@ def test_compressed_lines_are_folded_as_they_were(make_run: MakeRun, capsys: pyt
     assert f"report: {folder / 'report.md'}, folded from the records" in told
     pack(folder, "*.jsonl", "chunks.bin")
     (folder / "summary.json").unlink()
-    main([folder])
-    assert orjson.loads((folder / "summary.json").read_bytes()) == before
-    (folder / "summary.json").write_bytes(orjson.dumps(before | {"label": "as published"}))
-    main([folder])
-    assert orjson.loads((folder / "summary.json").read_bytes())["label"] == "as published", "others' files stay"
+    main([folder], out=folder / "mine")
+    assert orjson.loads((folder / "mine" / "summary.json").read_bytes()) == before
 
 
-def test_a_published_folder_keeps_its_summary_and_says_so(
-    make_run: MakeRun, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("chunks", [True, False])
+def test_beside_a_published_run_nothing_is_written_that_was_not_asked_for(
+    make_run: MakeRun, tmp_path: Path, capsys: pytest.CaptureFixture[str], chunks: bool
 ) -> None:
     folder = make_run(slots=2, window_s=5, synthetic=0)
     main([folder])
-    before = (folder / "summary.json").read_bytes()
-    pack(folder, "*.jsonl")
-    (folder / "chunks.bin").unlink()
+    pack(folder, "*.jsonl", "chunks.bin")
     (folder / "report.md").unlink()
-    capsys.readouterr()
-    main([folder])
-    assert "figures as they were folded before: without chunks.bin" in capsys.readouterr().out
-    assert (folder / "summary.json").read_bytes() == before and (folder / "report.md").exists()
+    if not chunks:
+        (folder / "chunks.bin.gz").unlink()
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+    def told(**more: Any) -> str:
+        capsys.readouterr()
+        main([folder], **more)
+        return capsys.readouterr().out
+
+    assert ("folded again" if chunks else "figures as they were folded before: without chunks.bin") in told()
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+    out = tmp_path / "a" / "b"
+    assert f"report: {out / 'report.md'}, " in told(out=out, html=True)
+    assert {path.name for path in out.iterdir()} == {"report.md", "report.html", "summary.json"}
+    assert f"page:   {folder / 'report.html'}" in told(html=True)
+    assert {path.name for path in folder.iterdir() if path.is_file()} == before.keys() | {"report.html"}
+
+
+def test_files_of_several_runs_go_to_no_one_folder(make_run: MakeRun, tmp_path: Path) -> None:
+    folder = make_run(slots=1, window_s=3, synthetic=0)
+    with pytest.raises(UsageError, match="--out takes the report of one folder and 2 are given"):
+        main([folder, folder], out=tmp_path / "out")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="is no folder and cannot be made one"):
+        main([folder], out=tmp_path / "file")
 
 
 def test_a_page_is_written_beside_the_report(make_run: MakeRun, capsys: pytest.CaptureFixture[str]) -> None:
