@@ -5,12 +5,13 @@ A warning is {"code", "what", "why", "cure"}: `what` has the run's figures, the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from simulator.core.certify import EMULATION_LATE_S
 from simulator.core.drift import is_drift
 from simulator.core.limit import FRONT_END
+from simulator.core.run import KINDS
 from simulator.core.stats import ratio
 from simulator.core.window import STOPPED_BEFORE
 
@@ -128,6 +129,8 @@ REASONS: dict[str, tuple[str, str]] = {
 }
 
 
+#: of REASONS, what comes of the client's account and of the limit alone
+OF_LIMITS = ("client_limited", "client_unknown", "front_end_backlog")
 #: a negative front-end backlog below this share of what is in flight is more than sampling skew
 FOREIGN_SHARE = -0.10
 
@@ -143,19 +146,31 @@ def warning(code: str, what: str) -> dict[str, str]:
 
 def warnings(summary: dict[str, Any], damage: Mapping[str, int], unsound: Sequence[str] = ()) -> list[dict[str, str]]:
     """All warnings of a summary, the gravest first (in the order of REASONS)."""
-    found = list(_client(summary["client"]))
-    for kind in ("agent", "synthetic"):
+    found = of_limits(summary)
+    for kind in KINDS:
         if summary[kind] is not None:
             found += _traffic(kind, summary[kind])
-            found += _front_end(kind, summary["limit"][kind])
             found += _engine(kind, summary["engine"].get(kind), summary[kind])
     if summary["engine"]["failed_scrapes"]:
         found.append(warning("scrapes_failed", f"{summary['engine']['failed_scrapes']} scrapes of /metrics failed"))
     lost = ", ".join(f"{n} in {f}" for f, n in sorted(damage.items()))
     if told := ([f"unreadable: {lost}"] if lost else []) + list(unsound):
         found.append(warning("damage", "; ".join(told)))
+    return gravest_first(found)
+
+
+def gravest_first(found: Iterable[dict[str, str]]) -> list[dict[str, str]]:
     order = list(REASONS)
-    return sorted(found, key=lambda w: order.index(w["code"]))
+    return sorted(found, key=lambda each: order.index(each["code"]) if each["code"] in REASONS else -1)
+
+
+def of_limits(summary: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Those that come of `client` and `limit` alone, whose codes are OF_LIMITS."""
+    found = list(_client(summary["client"]))
+    for kind in KINDS:
+        if summary[kind] is not None:
+            found += _front_end(kind, summary["limit"][kind])
+    return found
 
 
 def _client(client: dict[str, Any]) -> Iterator[dict[str, str]]:

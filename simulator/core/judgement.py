@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.core.advice import warnings
+from simulator.core.advice import OF_LIMITS, gravest_first, of_limits
 from simulator.core.certify import UNKNOWN, account, judged_health, signs
 from simulator.core.limit import limit
 from simulator.core.run import KINDS
 
 #: A summary says by which rules it was folded. Raised whenever the same records come to other figures or judgements,
 #: which tests/store/test_fold_version.py notices.
-FOLD = 2
-#: warnings of what only the run itself knows
-_OF_THE_RUN = ("cut_short", "engine_changed", "oracle_unknown", "damage")
+FOLD = 3
 
 
 def limits(summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,8 +28,9 @@ def limits(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def judged_again(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """A summary with the figures that it has, judged by today's rules; its own judgement stays where it was folded so
-    long ago that it lacks what they ask for, and where no client ran (virtual time). What only the run knows stays."""
+    """A summary with the figures that it has; client, limit and the warnings that come of them by today's rules.
+    Its own judgement stays where it was folded so long ago that it lacks what they ask for, and where no client ran
+    (virtual time)."""
     found = dict(summary)
     if summary.get("fold") == FOLD:
         return found
@@ -42,8 +41,8 @@ def judged_again(summary: Mapping[str, Any]) -> dict[str, Any]:
             return found
         found["client"] = account({kind: judged_health(told[kind], told[kind]["verdict"] != UNKNOWN) for kind in sent})
         found["limit"] = limits(found)
-        stated = [each for each in summary["warnings"] if each["code"] in _OF_THE_RUN]
-        found["warnings"] = stated + [each for each in warnings(found, {}) if each["code"] not in _OF_THE_RUN]
+        stated = [each for each in summary["warnings"] if each["code"] not in OF_LIMITS]
+        found["warnings"] = gravest_first([*stated, *of_limits(found)])
     except (KeyError, TypeError, AttributeError, ValueError):
         return dict(summary)
     return found

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LADDER = ROOT / "reports" / "h200_ladder" / "runs"
 #: fold -> what these two runs come to. When the test below fails because figures or judgements were changed on purpose:
 #: raise FOLD in simulator/core/judgement.py by one and put the digest that it prints here in place of the last.
-FIGURES = {2: "1a1514fa7aab79fb"}
+FIGURES = {3: "20a085427f66a236"}
 KEPT = (ROOT / "tests" / "store" / "schemas" / "1", ROOT / "reports" / "h200_random_weights" / "baseline")
 #: texts that are judgements; all others are words, which may be changed as one likes
 JUDGED = ("where", "past", "verdict", "code", "source")
@@ -94,18 +94,18 @@ def test_without_chunk_times_the_figures_stay_and_are_judged_again(make_run: Mak
     assert "fold" not in found, "its figures are not of this fold"
 
 
-def test_what_only_the_run_knew_is_said_again(make_run: MakeRun) -> None:
+def test_other_warnings_stay(make_run: MakeRun) -> None:
     older = aged(make_run(slots=2, window_s=5, synthetic=0))
     only = {"code": "engine_changed", "what": "pid 1 then, 2 now", "why": "", "cure": ""}
     gone = {"code": "front_end_backlog", "what": "agent: 256 of 392 ms", "why": "", "cure": ""}
-    codes = [each["code"] for each in judged_again(older | {"warnings": [only, gone, *older["warnings"]]})["warnings"]]
-    assert codes[0] == "engine_changed" and "front_end_backlog" not in codes
+    found = judged_again(older | {"warnings": [only, gone, *older["warnings"]]})
+    assert found["warnings"] == [only, *older["warnings"]]
 
 
-@pytest.mark.parametrize("lacks", ["client", "engine", "warnings", "agent"])
+@pytest.mark.parametrize("lacks", ["client", "engine", "warnings", "agent", "ttft_s"])
 def test_a_summary_that_lacks_what_todays_rules_ask_for_stays_as_it_is(make_run: MakeRun, lacks: str) -> None:
     older = aged(make_run(slots=2, window_s=5, synthetic=0))
-    del older[lacks]
+    del (older if lacks in older else older["agent"])[lacks]
     assert judged_again(older) == older
 
 
