@@ -9,10 +9,14 @@ batch, contexts that grow, tools of skewed length), so that folds over it give p
 from __future__ import annotations
 
 import random
+import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from simulator.core.record import EngineSample, Pulse, Request, Session, SlotState, ToolRun
 from simulator.core.sessions import PARTS
@@ -85,9 +89,10 @@ def write_run(path: Path, shape: Shape | None = None, **extra: Any) -> Path:
     synthetic = (end_s + 10.0, end_s + 10.0)
     if shape.synthetic:
         synthetic = _synthetic(rng, log, shape, end_s + 10.0)
-    writer = RunFolder.create(path, manifest(shape, **extra))
+    began = {"t0_unix_s": 1_790_000_000.0 + zlib.crc32(path.name.encode()) / 2**20}  # no two runs begin at one moment
+    writer = RunFolder.create(path, manifest(shape, **(began | extra)))
     for number, (request, deltas, tokens) in enumerate(sorted(log.requests, key=lambda item: item[0].t_end_s)):
-        request.request = number
+        request.request, request.run = number, path.name
         writer.request(request, deltas, tokens)
     for tool in sorted(log.tools, key=lambda tool: tool.t_release_s):
         writer.tool(tool)
@@ -103,6 +108,20 @@ def write_run(path: Path, shape: Shape | None = None, **extra: Any) -> Path:
     if shape.synthetic:
         writer.window("synthetic", *synthetic)
     writer.finish({"stopped": ""})
+    return path
+
+
+def of_its_own(path: Path) -> Path:
+    """Makes of a copied folder another run, whose records and summary name it and that began at a time of its own."""
+    lines = path / "records.jsonl"
+    lines.write_bytes(re.sub(rb'"run":"[^"]*"', b'"run":"%s"' % path.name.encode(), lines.read_bytes()))
+    told = orjson.loads((path / "manifest.json").read_bytes())
+    told["t0_unix_s"] += 1.0 + sum(path.name.encode()) / 1e3
+    (path / "manifest.json").write_bytes(orjson.dumps(told))
+    if (path / "summary.json").exists():
+        told = orjson.loads((path / "summary.json").read_bytes())
+        told["folded_from"] = RunFolder.open(path).source
+        (path / "summary.json").write_bytes(orjson.dumps(told))
     return path
 
 

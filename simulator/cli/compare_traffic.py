@@ -91,7 +91,8 @@ def ladder_answer(found: Found, figure: str) -> LadderAnswer:
         sheets = (*sheets, shape_sheet(both, f"What the two kinds of traffic are, on {found.first.name}"))
     told = (f"{EMULATED}: not a GPU",) * found.emulated + (RANDOM_WEIGHTS,) * found.random_weights
     scenario = f" ({found.scenario})" if found.scenario else ""
-    notes = ["Each rung's figure is the geometric mean of its repeats; 'against best' is over pairs of equal work."]
+    notes = [f"{each}." for each in found.said]
+    notes += ["Each rung's figure is the geometric mean of its repeats; 'against best' is over pairs of equal work."]
     if max(choice.runs for choice in choices.values()) < 2:
         notes.insert(0, "One run a rung: differences of a few percent are suggestions; repeated pairs decide.")
     document = Document(f"compare-traffic: {found.name}{scenario}", told, sheets, tuple(notes))

@@ -17,6 +17,7 @@ from simulator.core.compare.comparison import Comparison, Question, begun, compa
 from simulator.core.compare.delivered import delivered
 from simulator.core.compare.pairing import paired
 from simulator.core.compare.rows import METRICS, find
+from simulator.core.compare.same import Identity, alike, apart, distinct, identity
 from simulator.core.compare.solving import Tasks, checked
 from simulator.core.compare.verdict import Verdict
 from simulator.core.compare.within import within
@@ -29,6 +30,7 @@ from simulator.core.window import traffic
 from simulator.errors import Incomparable, UsageError
 from simulator.store.folder import Run, RunFolder
 from simulator.store.manifest import write_json, write_whole
+from simulator.store.source import DIGEST
 from simulator.store.writer import RECORDS
 from simulator.view.diff.terminal import terminal
 
@@ -63,11 +65,11 @@ def main(asked: Asked) -> int:
     if is_file(asked.a) or is_file(asked.b):
         return _beside_another_tool(asked)
     question = _question(asked)
-    sides = _sides(asked, question)
+    sides, said = _sides(asked, question)
     if asked.primary is None and all(run.live for side in sides for run in side):
         question = replace(question, primary=SOLVED_HOUR)
     try:
-        found = compare(*sides, question)
+        found = compare(*sides, question, said)
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
         raise UsageError(
             f"a summary.json of {asked.a} or {asked.b} holds values that no run writes ({type(error).__name__}); "
@@ -161,20 +163,39 @@ def _share(text: str) -> float:
     return share
 
 
-def _sides(asked: Asked, question: Question) -> tuple[list[OneRun], list[OneRun]]:
+def _sides(asked: Asked, question: Question) -> tuple[tuple[list[OneRun], list[OneRun]], list[str]]:
+    """Both sides, each run once, and what is to be said of those that were named twice."""
     folders = [runs_of(side, asked.places) for side in (asked.a, asked.b)]
     shared = {each.resolve() for each in folders[0]} & {each.resolve() for each in folders[1]}
     if shared:
         raise UsageError(f"{_near(sorted(shared)[0])} stands on both sides; a run compared with itself says nothing")
-    runs = [[RunFolder.open(folder) for folder in side] for side in folders]
-    light = [[OneRun("", run.manifest, {}, run.ended, {}, {}) for run in side] for side in runs]
-    starts = begun(light[0]), begun(light[1])
+    shared = {each.resolve() for each in folders[0]} & {each.resolve() for each in folders[1]}
+    if shared:
+        raise UsageError(f"{_near(sorted(shared)[0])} stands on both sides; a run compared with itself says nothing")
+    names = _names([folder for side in folders for folder in side])
+    known = [[identity(names[each], RunFolder.open(each).manifest) for each in side] for side in folders]
+    folders, said = _once(folders, known)
+    told = _digested(folders, names, question)
+    fewer, repeated = _once(folders, [[run.same for run in side if run.same] for side in told])
+    if repeated:  # one pair is looked at in another way than several
+        told = _digested(fewer, names, question)
+    a, b = ([run.same for run in side if run.same] for side in told)
+    return (told[0], told[1]), [*said, *repeated, *alike(a, b)]
+
+
+def _once(folders: list[list[Path]], known: list[list[Identity]]) -> tuple[list[list[Path]], list[str]]:
+    """Each side without what stands on it twice, and what that was. UsageError when one run is on both."""
+    apart(*known)
+    places, said = zip(*map(distinct, known), strict=True)
+    return [[side[n] for n in kept] for side, kept in zip(folders, places, strict=True)], [*said[0], *said[1]]
+
+
+def _digested(folders: list[list[Path]], names: dict[Path, str], question: Question) -> list[list[OneRun]]:
+    manifests = [[RunFolder.open(folder).manifest for folder in side] for side in folders]
+    starts = [begun(side) for side in manifests]
     alike = {each.seed for each in starts[0]} & {each.seed for each in starts[1]}
     alone = len(paired(*starts, across_seeds="seed" in question.allowed or not alike).pairs) == 1
-    del runs, light
-    names = _names([folder for side in folders for folder in side])
-    told = [[digest(RunFolder.open(each), names[each], alone=alone) for each in side] for side in folders]
-    return told[0], told[1]
+    return [[digest(RunFolder.open(each), names[each], alone=alone) for each in side] for side in folders]
 
 
 def digest(run: Run, name: str, *, alone: bool) -> OneRun:
@@ -196,13 +217,14 @@ def digest(run: Run, name: str, *, alone: bool) -> OneRun:
         sure = {kind: within(sample) for kind, sample in samples.items() if sample is not None}
         tasks = _tasks(run, summary)
         unsound = run.unsound
+        same = identity(name, run.manifest, run.source[DIGEST], run.requests)
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
         raise UsageError(
             f"{run.path} cannot be folded: its files hold values that no run writes ({type(error).__name__}); restore "
             "them or run the scenario again"
         ) from None
     damaged = run.damage.get(RECORDS, 0)
-    return OneRun(name, run.manifest, summary, run.ended, work, sure, str(run.path), damaged, tasks, unsound)
+    return OneRun(name, run.manifest, summary, run.ended, work, sure, str(run.path), damaged, tasks, unsound, same)
 
 
 def _tasks(run: Run, summary: dict[str, Any]) -> Tasks:

@@ -13,6 +13,7 @@ from simulator.cli.report import folded
 from simulator.cli.screen import whole_lines
 from simulator.cli.sides import runs_of
 from simulator.core.certify import LIMITED
+from simulator.core.compare.same import Identity, distinct, identity
 from simulator.core.compare.verdict import Verdict
 from simulator.core.foreign import bench_serve, guidellm
 from simulator.core.foreign.common import METRICS, Common, Measured, counts, figures
@@ -21,6 +22,7 @@ from simulator.core.run import KINDS
 from simulator.errors import Incomparable, UsageError
 from simulator.store.folder import RunFolder
 from simulator.store.manifest import write_json, write_whole
+from simulator.store.source import DIGEST
 from simulator.view.foreign import as_json, html, markdown, terminal
 from simulator.view.identity import is_emulated, is_random
 
@@ -100,7 +102,16 @@ def exit_code(found: Beside, fail_on: str) -> int:
 def _side(side: str, sides: Sides) -> list[Measured]:
     if is_file(side):
         return [read(part.strip()) for part in side.split(",") if part.strip()]
-    return [_ours(folder, sides.kind) for folder in runs_of(side, sides.places)]
+    folders = runs_of(side, sides.places)
+    _, again = distinct([_known(folder) for folder in folders])
+    if again:
+        raise UsageError(f"{again[0].partition(',')[0]}; name each run once, with a file for each")
+    return [_ours(folder, sides.kind) for folder in folders]
+
+
+def _known(folder: Path) -> Identity:
+    run = RunFolder.open(folder)
+    return identity(folder.name, run.manifest, run.source[DIGEST], run.requests)
 
 
 def _split(named: str) -> tuple[Path, int | None]:

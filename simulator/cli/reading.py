@@ -8,22 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from simulator.cli.report import current, damaged
+from simulator.core.compare.same import Identity, identity
 from simulator.core.run import RunData
 from simulator.core.why.measured import Measured, measured
 from simulator.core.window import traffic
 from simulator.store.folder import RunFolder
+from simulator.store.source import DIGEST
 from simulator.store.writer import RECORDS
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """path: as the user wrote it; name: the folder's, for columns."""
+    """path: as the user wrote it; name: the folder's, for columns. same: what tells it from other runs."""
 
     path: Path
     name: str
     manifest: dict[str, Any]
     data: RunData
     summary: dict[str, Any]
+    same: Identity
 
     def measured(self, kind: str) -> Measured | None:
         """One kind of traffic; None when none was sent."""
@@ -46,4 +49,6 @@ def opened(path: Path) -> Opened:
         )
     for clause in data.unsound:
         print(f"sim: {path} is damaged: {clause}", file=sys.stderr)
-    return Opened(path, path.resolve().name, run.manifest, data, summary)
+    name = path.resolve().name
+    same = identity(name, run.manifest, run.source[DIGEST], data.requests)
+    return Opened(path, name, run.manifest, data, summary, same)

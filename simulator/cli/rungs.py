@@ -10,6 +10,7 @@ from typing import Any
 from simulator.cli.reading import Opened, opened
 from simulator.core.choice.choice import OUTPUT, Repeat, Rung
 from simulator.core.choice.ladder_file import parse
+from simulator.core.compare.same import distinct
 from simulator.core.limit import CLIENT
 from simulator.core.run import KINDS
 from simulator.errors import Incomparable, UsageError
@@ -29,7 +30,7 @@ _SUMMARY = {
 @dataclass(frozen=True, slots=True)
 class Found:
     """first: a run with both kinds of traffic, to show what they are. shape: of the synthetic traffic, where a ladder
-    tells it."""
+    tells it. said: what is to be known of its runs, a sentence each."""
 
     name: str
     rungs: tuple[Rung, ...]
@@ -38,6 +39,7 @@ class Found:
     first: Opened | None
     scenario: str = ""
     shape: str = ""
+    said: tuple[str, ...] = ()
 
     @property
     def synthetic(self) -> str:
@@ -77,7 +79,9 @@ def _both(run: Opened) -> bool:
 
 
 def _of_folders(path: Path, folders: list[Path]) -> Found:
-    runs = [opened(each) for each in folders]
+    found = [opened(each) for each in folders]
+    places, again = distinct([run.same for run in found])
+    runs = [found[place] for place in places]
     _one_model(path, runs)
     _one_mode(path, runs)
     rungs: dict[str, list[Opened]] = {}
@@ -92,6 +96,7 @@ def _of_folders(path: Path, folders: list[Path]) -> Found:
         random_weights=any(engine.get("random_weights") is True for engine in engines),
         first=next((run for run in runs if _whole(run) and _both(run)), None),
         scenario=str(runs[0].manifest.get("scenario_name") or ""),
+        said=tuple(again),
     )
 
 

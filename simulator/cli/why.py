@@ -9,6 +9,7 @@ from typing import Any
 from simulator.cli.outputs import Outputs
 from simulator.cli.reading import Opened, opened
 from simulator.cli.sides import runs_of
+from simulator.core.compare.same import apart
 from simulator.core.run import KINDS
 from simulator.core.why.split import Split, split
 from simulator.errors import Incomparable, UsageError
@@ -22,6 +23,7 @@ def main(a: Path, b: Path, traffic: str, outputs: Outputs) -> int:
         raise UsageError(f"--traffic {traffic}: give one of {', '.join(TRAFFIC)}")
     outputs.check()
     one, other = opened(_one(a)), opened(_one(b))
+    apart([one.same], [other.same])
     same_kind(one, other)
     splits = [found for kind in TRAFFIC[traffic] if (found := _split(kind, one, other, asked=traffic != "both"))]
     if not splits:

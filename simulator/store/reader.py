@@ -26,7 +26,7 @@ from simulator.store import columns
 from simulator.store.layout import LAYOUT, Layout
 from simulator.store.manifest import read_json, read_manifest, write_json, write_whole
 from simulator.store.regular import open_regular
-from simulator.store.source import may_be_of, source
+from simulator.store.source import DIGEST, may_be_of, source
 from simulator.store.writer import CHUNKS, ENGINE, LINES, PULSE, RECORDS, SESSIONS, TOOLS, WINDOWS
 
 #: about 500 records: their objects then live and die inside the processor's cache, twice as fast as in large batches
@@ -209,7 +209,7 @@ class Run:
         lines, kept = self.path / RECORDS, self.path / COLUMNS
         if not self.ended or not lines.exists() or lines.stat().st_size < self._keep_from:
             return self._table(RECORDS, Request)
-        key = columns.digest(self.source["xxh3_128"], Request, self._layout.newest)
+        key = columns.digest(self.source[DIGEST], Request, self._layout.newest)
         found = columns.load(kept, key)
         if found is None:
             found = self._table(RECORDS, Request), self.damage.get(RECORDS, 0)

@@ -17,6 +17,8 @@ from simulator.store.regular import open_regular
 
 #: of a summary: {"records", "xxh3_128"}
 FOLDED_FROM = "folded_from"
+#: of a source
+DIGEST = "xxh3_128"
 _BLOCK_BYTES = 4 << 20
 
 
@@ -39,7 +41,7 @@ def source(path: Path) -> dict[str, Any]:
     except (OSError, EOFError, zlib.error) as why:
         how = "unpacked" if found is packed else "read"
         raise UsageError(f"{found} cannot be {how}: {why}; restore it or remove it") from why
-    return {"records": lines, "xxh3_128": state.hexdigest()}
+    return {"records": lines, DIGEST: state.hexdigest()}
 
 
 def may_be_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,8 @@ def test_rungs_of_two_loads_are_not_compared_and_doubts_are_named(
     told = orjson.loads((place / "ladder.json").read_bytes())
     many = [{**rung, "name": f"{rung['name']}@64", "concurrency": 64} for rung in told["rungs"][::-1]]
     changes = {"certified": False, "doubts": ["9 of 90 requests failed"], "agents": {"output_tok_s": 200.0}}
+    for rung in many:
+        rung["repeats"] = [{**each, "run": f"{each['run']}@64"} for each in rung["repeats"]]
     many[0]["repeats"] = [{**each, **changes} for each in many[0]["repeats"]]
     few = [{**rung, "concurrency": 8} for rung in told["rungs"]]
     (place / "ladder.json").write_bytes(orjson.dumps({**told, "rungs": few + many}))
@@ -98,6 +101,10 @@ def test_runs_of_one_configuration_are_its_repeats(tmp_path: Path, capsys: pytes
     found = orjson.loads(capsys.readouterr().out)
     assert {each["name"]: each["repeats"] for each in found["rungs"]} == {"one": 2, "two": 2}
     assert found["winner"]["agents"]["rung"] == "two" and any("EMULATED" in mark for mark in found["marks"])
+    shutil.copytree(tmp_path / "two-1", tmp_path / "two-2")
+    assert main(tmp_path, "output", Outputs()) == 0
+    assert "two-2 repeats two-1: it is one run, so it is counted once." in " ".join(capsys.readouterr().out.split())
+    shutil.rmtree(tmp_path / "two-2")
     for run, more in (("one-0", {"stopped": "engine gone"}), ("two-1", {"engine_changed": ["pid 1 then, 2 now"]})):
         manifest = tmp_path / run / "manifest.json"
         manifest.write_bytes(orjson.dumps({**orjson.loads(manifest.read_bytes()), **more}))

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 import pytest
-from fixtures_run import Shape, write_run
+from fixtures_run import Shape, of_its_own, write_run
 
 from simulator.cli.diff import Asked
 from simulator.cli.diff import main as diff_main
@@ -50,7 +50,7 @@ def side(folded: Path, tmp_path: Path) -> Side:
         made = []
         for seed, speed in enumerate(speeds, 1):
             path = tmp_path / "runs" / f"{name}-{seed}"
-            shutil.copytree(folded, path)
+            of_its_own(shutil.copytree(folded, path))
 
             def manifest(told: dict[str, Any], seed: int = seed) -> None:
                 began = 1.79e9 + 200 * seed + (50 if (name == "base") == (seed % 2 == 0) else 0)
@@ -339,3 +339,18 @@ def test_a_manifest_of_another_shape_is_named(side: Side) -> None:
     edit(b[0] / "manifest.json", lambda told: told.update(engine="x"))
     with pytest.raises(UsageError, match=r"manifest\.json has `engine` that is no object"):
         diff_main(Asked(joined(a), joined(b)))
+
+
+def test_copies_of_a_run_are_one_run(side: Side, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = side("base", A[:1]), side("top", B[:1])
+    copies = [[Path(shutil.copytree(each[0], tmp_path / f"{each[0].name}-{n}")) for n in range(5)] for each in (a, b)]
+    assert diff_main(Asked(joined(a + copies[0]), joined(b + copies[1]), fail_on="inconclusive")) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "(one run a side" in shown and "suggestive, no verdict" in shown and "6 pairs" not in shown
+    assert "base-1-0, base-1-1, base-1-2 and 2 more repeat base-1: it is one run, so it is counted once" in shown
+    edit(copies[0][0] / "manifest.json", lambda told: told.update(t0_unix_s=1.8e9))  # its records are still the same
+    assert diff_main(Asked(joined([*a, copies[0][0]]), joined(b))) == 0
+    assert "base-1-0 repeats base-1" in capsys.readouterr().out
+    for copy in (copies[0][0], copies[0][1]):
+        with pytest.raises(UsageError, match="stands on both sides; a run compared with itself says nothing"):
+            diff_main(Asked(str(a[0]), joined([copy, *b])))

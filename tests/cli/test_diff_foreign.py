@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fixtures_run import of_its_own
 from typer.testing import CliRunner
 
 from simulator.cli.foreign import read
@@ -53,7 +54,7 @@ def test_a_run_beside_a_file_that_says_the_same(make_run: MakeRun, tmp_path: Pat
 
 def test_pairs_decide_and_a_regression_fails(make_run: MakeRun, tmp_path: Path) -> None:
     folder = make_run(slots=1, window_s=4, synthetic=24, kind="real")
-    folders = [folder, *(Path(shutil.copytree(folder, tmp_path / f"r{n}")) for n in (1, 2))]
+    folders = [folder, *(of_its_own(Path(shutil.copytree(folder, tmp_path / f"r{n}"))) for n in (1, 2))]
     speed = read(str(bench(tmp_path / "b.json", folder))).figures["output_tok_s"] or 0.0
     slow = [bench(tmp_path / f"s{n}.json", folder, output_throughput=speed * (0.8 + n / 500)) for n in range(3)]
     runs, files = ",".join(map(str, folders)), ",".join(map(str, slow))
@@ -64,6 +65,9 @@ def test_pairs_decide_and_a_regression_fails(make_run: MakeRun, tmp_path: Path) 
     assert diff(files, runs)[0] == 0 and diff(runs, files, "--fail-on", "never")[0] == 0
     with pytest.raises(UsageError, match="3 and 1 runs cannot be paired"):
         diff(runs, slow[0])
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    with pytest.raises(UsageError, match="copy repeats run: it is one run"):
+        diff(f"{folder},{copy}", ",".join(map(str, slow[:2])))
 
 
 def test_other_work_is_refused(make_run: MakeRun) -> None:

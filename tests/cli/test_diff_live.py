@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 import pytest
-from fixtures_run import Shape, write_run
+from fixtures_run import Shape, of_its_own, write_run
 
 from simulator.cli.diff import Asked
 from simulator.cli.diff import main as diff_main
@@ -28,7 +28,7 @@ def solving(path: Path, share: float, like: Path | None) -> Path:
     if like is None:
         write_run(path, Shape(slots=12, window_s=30.0, synthetic=0, fail_every=0), mode="live")
     else:
-        shutil.copytree(like, path)
+        of_its_own(shutil.copytree(like, path))
         for name in ("summary.json", "report.md"):
             (path / name).unlink()
     sessions = [orjson.loads(line) for line in (path / "sessions.jsonl").read_bytes().splitlines()]
@@ -76,7 +76,7 @@ def test_solved_tasks_an_hour_decide_unless_another_is_asked_for(base: Path, tmp
 
 def test_a_summary_of_before_has_its_solved_tasks_as_well(base: Path, tmp_path: Path) -> None:
     b = solving(tmp_path / "b", 0.9, base)
-    for path in (b, shutil.copytree(base, tmp_path / "a")):
+    for path in (b, of_its_own(shutil.copytree(base, tmp_path / "a"))):
         told = orjson.loads((path / "summary.json").read_bytes())
         del told["agent"]["quality"]
         (path / "summary.json").write_bytes(orjson.dumps(told))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from fixtures_run import Shape, write_run
+from fixtures_run import Shape, of_its_own, write_run
 
 from simulator.cli.outputs import Outputs
 from simulator.cli.why import main
@@ -70,11 +70,14 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
     assert "--traffic agent" in str(refused(a, a, "agent"))
     alone = write_run(tmp_path / "alone", Shape(slots=3, window_s=8, synthetic=0))
     assert "no synthetic request" in str(refused(a, alone, "synthetic"))
+    copy = shutil.copytree(a, tmp_path / "copy")
+    for same in (a, copy):
+        assert "stands on both sides; a run compared with itself says nothing" in str(refused(a, same))
     empty = tmp_path / "empty"
     empty.mkdir()
     assert "is empty" in str(refused(a, empty))
     silent = tmp_path / "silent"
-    shutil.copytree(a, silent)
+    of_its_own(shutil.copytree(a, silent))
     (silent / "records.jsonl").write_bytes(b"")
     assert "no traffic in common" in str(refused(a, silent))
     with pytest.raises(UsageError, match="no folder that exists"):

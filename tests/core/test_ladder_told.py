@@ -27,7 +27,8 @@ WHOLE: dict[str, Any] = {
     "schema": 1, "made_by": "sim ladder", "scenario": "s", "seed": 1, "engine_kind": "emulated", "pairs": 1,
     "left_out": [], "engines_met": [],
     "rungs": [
-        {"name": name, "rung": name, "digest": name, "argv": ["vllm"], "env": {}, "repeats": [copy.deepcopy(REPEAT)]}
+        {"name": name, "rung": name, "digest": name, "argv": ["vllm"], "env": {},
+         "repeats": [{**copy.deepcopy(REPEAT), "run": f"runs/{name}-0"}]}
         for name in "ab"
     ],
     "lives": [{"life": 0, "rung": "a", "lane": 0, "start_s": 2.0, "runs_s": [4.0], "wall_s": 7.5}],
@@ -58,6 +59,12 @@ def damaged(path: str, value: Any) -> bytes:
         ("rungs", "x", "rungs: it is `x`, not a list"),
         ("rungs", [1], "rungs.0: it is `1`, not an object"),
         ("rungs.0.name", ..., "rungs.0.name: Field required"),
+        ("rungs.1.repeats.0.run", "runs/a-0", "runs/a-0 of b is runs/a-0 of a again, and a run counts once"),
+        (
+            "rungs.1.repeats",
+            [{"run": "runs/b-0", "started_unix_s": 9.5}, {"run": "runs/b-1", "started_unix_s": 9.5}],
+            "runs/b-1 of b is runs/b-0 of b again, and a run counts once",
+        ),
         ("rungs.1.name", "a", "two rungs are called a"),
         ("rungs.0.repeats", None, "rungs.0.repeats: it is `None`, not a list"),
         ("rungs.0.repeats", ["x"], "rungs.0.repeats.0: it is `x`, not an object"),

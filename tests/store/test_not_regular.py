@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fixtures_run import Shape, write_run
+from fixtures_run import Shape, of_its_own, write_run
 
 from simulator.cli.diff import Asked
 from simulator.cli.diff import main as diff_main
@@ -66,7 +66,7 @@ def test_each_file_of_a_run(whole: Path, tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("kind", PLACED)
 def test_each_kind_of_what_is_no_file(whole: Path, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = tmp_path / "run"
-    shutil.copytree(whole, run)
+    of_its_own(shutil.copytree(whole, run))
     monkeypatch.chdir(run)  # a socket's path has room for a hundred characters
     for name in ("summary.json", "sessions.jsonl"):
         (run / name).unlink()

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from simulator.core.certify import FAILED_SHARE, LIMITED
 from simulator.core.compare.delivered import TOLERANCE, Delivered, Match, match
 from simulator.core.compare.rows import FAILED, value_of
+from simulator.core.compare.same import Identity
 from simulator.core.compare.solving import Tasks
 from simulator.core.compare.within import Within
 from simulator.core.run import KINDS
@@ -28,7 +29,8 @@ class OneRun:
     """What a comparison needs of a run, its records already folded away. name: short, its own among all runs; path:
     where it is. ended: it came to an end, whatever ended it. delivered, within: by kind of traffic; `within` is
     empty unless it was asked for. unreadable: lines of its records that are damaged. tasks: of a live run, what
-    its checks said; {} of a replay. unsound: why its records are not all there once, a clause each."""
+    its checks said; {} of a replay. unsound: why its records are not all there once, a clause each.
+    same: what tells it from other runs."""
 
     name: str
     manifest: Mapping[str, Any]
@@ -40,6 +42,7 @@ class OneRun:
     unreadable: int = 0
     tasks: Tasks = field(default_factory=dict)
     unsound: tuple[str, ...] = ()
+    same: Identity | None = None
 
     @property
     def live(self) -> bool:

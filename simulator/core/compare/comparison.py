@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from simulator.core.compare.comparable import Couple, OneRun, Reason, reasons
 from simulator.core.compare.notes import notes
@@ -114,10 +115,10 @@ class Comparison:
         return [each for each in self.reasons if each.aspect not in self.question.allowed]
 
 
-def begun(runs: Sequence[OneRun]) -> list[Begun]:
+def begun(manifests: Sequence[Mapping[str, Any]]) -> list[Begun]:
     found = []
-    for place, run in enumerate(runs):
-        seed, began = run.manifest.get("seed"), run.manifest.get("t0_unix_s")
+    for place, told in enumerate(manifests):
+        seed, began = told.get("seed"), told.get("t0_unix_s")
         found.append(
             Begun(
                 place,
@@ -128,10 +129,11 @@ def begun(runs: Sequence[OneRun]) -> list[Begun]:
     return found
 
 
-def compare(a: Sequence[OneRun], b: Sequence[OneRun], question: Question) -> Comparison:
+def compare(a: Sequence[OneRun], b: Sequence[OneRun], question: Question, said: Sequence[str] = ()) -> Comparison:
     """a, b: one run or more each. Without a seed in common runs are paired in order all the same, so that there is
-    something to see; the verdict is then incomparable unless the difference was asked for."""
-    starts = begun(a), begun(b)
+    something to see; the verdict is then incomparable unless the difference was asked for. said: notes that go before
+    its own."""
+    starts = begun([run.manifest for run in a]), begun([run.manifest for run in b])
     shared = {each.seed for each in starts[0]} & {each.seed for each in starts[1]}
     found = paired(*starts, across_seeds="seed" in question.allowed or not shared)
     pairs = tuple((a[left], b[right]) for left, right in found.pairs)
@@ -150,7 +152,7 @@ def compare(a: Sequence[OneRun], b: Sequence[OneRun], question: Question) -> Com
         kind=kind,
         parts=tuple(parts),
         reasons=tuple(why),
-        notes=tuple(notes(pairs, ordered, alone, question.allowed)),
+        notes=(*said, *notes(pairs, ordered, alone, question.allowed)),
         settings=tuple(differences(pairs[0][0].engine, pairs[0][1].engine)),
         solving=_solving(pairs, why, parts, question),
     )

@@ -27,6 +27,7 @@ class RepeatTold(_Part):
     life: int | None = None
     run: str | None = None
     seed: int | None = None
+    started_unix_s: Figure | None = None
     agents: Figures | None = None
     synthetic: Figures | None = None
     client_verdict: str | None = None
@@ -73,6 +74,20 @@ class LadderTold(_Part):
         names = [(rung.name, rung.concurrency) for rung in self.rungs]
         if (twice := next((each for each in names if names.count(each) > 1), None)) is not None:
             raise ValueError(f"two rungs are called {twice[0]}")
+        return self
+
+    @model_validator(mode="after")
+    def _has_each_run_once(self) -> LadderTold:
+        """A run that was named or copied twice is no second repeat."""
+        seen: dict[object, str] = {}
+        for rung in self.rungs:
+            for each in rung.repeats:
+                if each.run is None or each.error:
+                    continue
+                keys = [each.run] if each.started_unix_s is None else [each.run, (each.started_unix_s, each.seed)]
+                if (first := next((seen[key] for key in keys if key in seen), None)) is not None:
+                    raise ValueError(f"{each.run} of {rung.name} is {first} again, and a run counts once")
+                seen |= dict.fromkeys(keys, f"{each.run} of {rung.name}")
         return self
 
 
