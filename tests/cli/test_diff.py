@@ -354,3 +354,17 @@ def test_copies_of_a_run_are_one_run(side: Side, tmp_path: Path, capsys: pytest.
     for copy in (copies[0][0], copies[0][1]):
         with pytest.raises(UsageError, match="stands on both sides; a run compared with itself says nothing"):
             diff_main(Asked(str(a[0]), joined([copy, *b])))
+
+
+def test_equal_runs_are_called_equal(side: Side, capsys: pytest.CaptureFixture[str]) -> None:
+    six = side("base", [1.0] * 6), side("top", [1.0] * 6)
+    for runs, sure in ((1, "suggestive"), (6, "equivalent")):
+        a, b = (each[:runs] for each in six)
+        for primary, what in ((None, "agents' output tok/s"), ("synthetic:TTFT p50", "synthetic TTFT p50")):
+            assert diff_main(Asked(joined(a), joined(b), primary=primary)) == 0
+            first = next(line for line in capsys.readouterr().out.splitlines() if " equal in " in line)
+            assert (
+                first.startswith(f"A and B are equal in {what} (")
+                and sure in first
+                and "0.0 %" not in first.partition("(")[0]
+            )

@@ -21,6 +21,8 @@ from simulator.view.identity import RANDOM, SAID_OF_RANDOM, emulation, is_emulat
 from simulator.view.verdict import KINDS, WHO
 
 PAIR_HEADS = ("seed", "A", "B", "A's value", "B's value", "B/A %")
+#: a change below this is what is left of a calculation between equal figures
+ALIKE = 1e-12
 #: rows of the short table, by keys of summary.json
 SHORT = frozenset(
     {
@@ -106,6 +108,10 @@ def _what(found: Comparison, row: Row) -> str:
     if row.word is Verdict.EQUIVALENT:
         seems = "is"
     who = whose(found.kind)
+    if abs(change) < ALIKE:
+        if row.metric == SOLVED_HOUR:
+            return "A and B solve equally many tasks an hour"
+        return f"A and B are equal in {who} {row.metric.label}{' tok/s' * (row.metric == OUTPUT)}"
     if row.metric == OUTPUT:
         other = " of other work" if found.live and found.kind == "agent" else ""
         faster = "faster" if change >= 0 else "slower"
