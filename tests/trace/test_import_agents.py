@@ -7,6 +7,7 @@ from typing import Any
 import made_files as made
 import pytest
 
+from simulator import tokenizer
 from simulator.trace.detect import detect
 from simulator.trace.importing import Imported, run
 from simulator.trace.replay import Casting, plan
@@ -47,6 +48,23 @@ def test_xml_calls_and_figures_from_the_ui_file(tmp_path: Path) -> None:
     assert session.line.profile == "classic-xml" and [t.prompt_tok for t in session.turns] == [6_000, 6_200, 6_400]
     assert [c.tool for c in session.turns[0].calls] == ["read_file"]
     assert session.turns[1].add is not None and [m["role"] for m in session.turns[1].add] == ["user"]
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_a_result_in_two_texts_counts_whole(tmp_path: Path, native: bool) -> None:
+    """Some versions send a label of its own before the result, and a remark behind it; one reply may have two calls."""
+    folder = made.classic_task(tmp_path / "in" / "17", native=native)
+    path = folder / "api_conversation_history.json"
+    history = json.loads(path.read_text())
+    label, body, remark = "[read_file for 'a\nb.py'] Result:", "line of the file\n" * 200, "[TODO] keep your list"
+    history[2]["content"][:1] = [{"type": "text", "text": text} for text in (label, body, remark)]
+    history[3]["content"] = history[3]["content"] + history[1]["content"][-1:]
+    history[4]["content"][:1] = [{"type": "text", "text": text} for text in (label, body, f"{label}\nshort", remark)]
+    path.write_text(json.dumps(history))
+    _, (session,) = imported(folder, to=tmp_path)
+    one, two = (tokenizer.count(label) + tokenizer.count(body), tokenizer.count(f"{label}\nshort"))
+    assert [call.result_tok for call in session.turns[0].calls] == [one]
+    assert [call.result_tok for call in session.turns[1].calls] == [one, two]
 
 
 def test_a_cut_history_is_what_was_sent(tmp_path: Path) -> None:

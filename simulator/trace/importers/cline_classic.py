@@ -8,7 +8,7 @@ before its request is sent, an assistant's right after its stream has ended.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,8 @@ _XML_CALL = re.compile(
 )
 #: what a reply's first output is shown as
 _FIRST = ("reasoning", "text", "tool", "command")
+#: how the client heads a result: in the text itself, or as a text of its own before it
+_LABEL = re.compile(r"\[[a-z_]+(?: for .*?)?\] Result:", re.DOTALL)
 _ENVIRONMENT = "<environment_details>"
 TOOK = "time until the next request, in equal parts for a reply's calls; approvals are in it"
 
@@ -138,19 +140,34 @@ class _Task:
         else:
             made = [("", name) for name in _XML_CALL.findall(wire.text_of(self._wire[n][-1].get("content")))]
         after = self._stored[n + 1] if n + 1 < len(self._stored) else None
-        results: Sequence[str] = ()
+        results: Sequence[Sequence[str]] = ()
         took = None
         if after is not None and after["role"] == "user":
-            results = [text for text in map(_text, wire.blocks(after)) if text and _ENVIRONMENT not in text]
+            results = _results(text for text in map(_text, wire.blocks(after)) if text and _ENVIRONMENT not in text)
             start, end = millis(message.get("ts")), millis(after.get("ts"))
             if made and start is not None and end is not None:
                 took = lasted((end - start) / len(made))
         each = results if len(results) == len(made) else results[: len(made)]
-        sizes = [tokenizer.count(text) for text in each] + [None] * (len(made) - len(each))
+        sizes = [sum(map(tokenizer.count, parts)) for parts in each] + [None] * (len(made) - len(each))
         return [
             Call(tool=name or "unknown", id=i, took_s=took, result_tok=size)
             for (i, name), size in zip(made, sizes, strict=True)
         ]
+
+
+def _results(texts: Iterable[str]) -> list[list[str]]:
+    """The texts of a user's message by the result that they are part of: a label that stands alone is followed by what
+    it names. What follows a result that is whole is a remark of the client's, unless nothing has a label."""
+    found: list[list[str]] = []
+    labelled = False
+    for text in texts:
+        if found and len(found[-1]) == 1 and _LABEL.fullmatch(found[-1][0].strip()):
+            found[-1].append(text)
+        elif _LABEL.match(text.lstrip()):
+            found, labelled = [*(found if labelled else []), [text]], True
+        elif not labelled:
+            found.append([text])
+    return found
 
 
 def _text(block: dict[str, Any]) -> str:
