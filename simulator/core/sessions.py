@@ -68,20 +68,24 @@ def first_token_share(sample: Traffic, sessions: Sequence[Session]) -> float | N
 
 
 def outcomes(sample: Traffic, sessions: Sequence[Session] | None = None) -> dict[str, Any]:
-    """Counts of the sessions that ended inside the window, and their rate: {completed, failed, stopped, verified,
-    refuted, per_hour, wall_s, turns, edits, tool_calls, check_examples}.
+    """Counts of the sessions that ended inside the window, and their rate: {completed, cut, cut_after, failed,
+    stopped, verified, refuted, per_hour, wall_s, turns, edits, tool_calls, check_examples}.
 
-    verified / refuted: the check of the recorded solution passed / did not; sessions without a check are in neither.
-    wall_s: distribution of completed sessions that began at their first turn; a slot that began in mid-session would
-    read as a fast one.
+    cut: of the completed, those that the scenario asked to end before their plan did, after cut_after turns (the most
+    that one of them had; None when none was cut): there is nothing to check. verified / refuted: the check of the
+    recorded solution passed / did not; sessions without a check are in neither. wall_s: distribution of completed
+    sessions that began at their first turn; a slot that began in mid-session would read as a fast one.
     """
     pool = sample.run.sessions if sessions is None else sessions
     inside = sample.window.holds(np.array([s.t_end_s for s in pool]))
     ended = [s for s, held in zip(pool, inside, strict=True) if held]
     done = [s for s in ended if s.outcome == "completed"]
     whole = [s.t_end_s - s.t_ready_s for s in done if s.start_turn == 0]
+    cut = [s.end_turn - s.start_turn for s in done if s.end_turn < s.turns]
     return {
         "completed": len(done),
+        "cut": len(cut),
+        "cut_after": max(cut, default=None),
         "failed": sum(s.outcome == "failed" for s in ended),
         "stopped": sum(s.outcome == "stopped" for s in ended),
         "verified": sum(s.verified is True for s in done),

@@ -13,7 +13,8 @@ from simulator.core.limit import CLIENT, FRONT_END
 from simulator.core.metric import OUTPUT, Metric, value
 from simulator.view.arrivals import arrival_lines
 from simulator.view.cells import clean
-from simulator.view.format import count, digits, duration, measure, percent
+from simulator.view.ended import ended, to_check, verified
+from simulator.view.format import count, duration, measure, percent
 from simulator.view.identity import (
     RANDOM_WEIGHTS,
     emulation,
@@ -24,7 +25,6 @@ from simulator.view.identity import (
     tools_carried_out,
 )
 from simulator.view.marks import marks
-from simulator.view.report_parts import verified
 from simulator.view.solved import share, took, why_not
 from simulator.view.verdict import NO_COMPARISON, WHO, limits
 
@@ -129,9 +129,9 @@ def _requests(part: Mapping[str, Any]) -> str:
 def _agent_lines(agent: Mapping[str, Any], *, carried_out: bool) -> list[str]:
     done, split, tools, live = agent["sessions"], agent["wall"], agent["tools"], agent.get("live")
     lines = [
-        f"sessions   {count(done['completed'])} completed, {digits(done['per_hour'])}/h"
+        f"sessions   {ended(done)}"
         + (f", {count(done['failed'])} failed" if done["failed"] else "")
-        + (f"; recorded solution verified: {verified(done)}" if live is None and carried_out else "")
+        + (f"; recorded solution verified: {verified(done)}" if live is None and carried_out and to_check(done) else "")
     ]
     if live is not None:
         missed = why_not(live)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from simulator.core.certify import lateness_tail_s
+from simulator.view.ended import VERIFIED, cut_words, to_check, verified
 from simulator.view.format import bar, cell, count, digits, duration, measure, percent
 from simulator.view.identity import facts
 from simulator.view.verdict import NO_COMPARISON, WHO, limits
@@ -67,30 +68,26 @@ def _left(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Lines:
     return lines
 
 
-VERIFIED = (
-    "Verified: of the sessions that played their plan to its last turn, how many left a workspace that passes its "
-    "task's check (tests run, files parsed, figures compared). One that is cut off before is not checked."
-)
-
-
-def verified(done: Mapping[str, Any]) -> str:
-    """ "12/12", or that none was checked: a session that was cut short is not."""
-    checked = done["verified"] + done["refuted"]
-    return f"{count(done['verified'])}/{count(checked)}" if checked else "not checked"
-
-
 def sessions(agent: Mapping[str, Any], *, carried_out: bool = True) -> Lines:
     done, live = agent["sessions"], agent.get("live") is not None
+    cut, check = done.get("cut", 0), "passed their check" if live else "recorded solution verified"
     rows = [
-        ("completed in the window", count(done["completed"])),
+        ("completed in the window", count(done["completed"] - cut)),
+        *([(f"{cut_words(done)}, as asked", count(cut))] if cut else ()),
         ("an hour", digits(done["per_hour"])),
-        *([("passed their check" if live else "recorded solution verified", verified(done))] if carried_out else ()),
+        *([(check, verified(done))] if carried_out and to_check(done) else ()),
         ("failed", count(done["failed"])),
         ("stopped by the end of the run", count(done["stopped"])),
         ("turns / tool calls / edits", " / ".join(count(done[key]) for key in ("turns", "tool_calls", "edits"))),
         ("wall of whole sessions p50", duration(done["wall_s"]["p50"])),
     ]
-    lines = ["## Sessions", "", *table(("", ""), rows), "", *([] if live or not carried_out else [VERIFIED, ""])]
+    lines = [
+        "## Sessions",
+        "",
+        *table(("", ""), rows),
+        "",
+        *([] if live or not carried_out or not to_check(done) else [VERIFIED, ""]),
+    ]
     return lines + [f"- check of {cell(text)}" for text in done["check_examples"]] + [""] * bool(done["check_examples"])
 
 

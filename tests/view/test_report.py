@@ -120,7 +120,7 @@ def test_the_last_screen_wraps_what_is_long_beside_its_label_and_cuts_nothing(ma
 def test_without_a_steady_window_no_rate_of_sessions_is_made_up(make_run: MakeRun) -> None:
     ended = (session("s0", 0, 1.005, verified=True),)
     shown = screen(summarise(run_of(reply(1.0, [(10, 1)]), sessions=ended)), {})
-    assert any(line.startswith("sessions   1 completed, –/h") for line in shown)
+    assert any(line.startswith("sessions   1 completed; recorded") for line in shown)
 
 
 @pytest.mark.parametrize(
@@ -132,6 +132,37 @@ def test_a_replay_says_verified_and_of_how_many(outcomes: list[bool | None], tol
     assert rows(section(report(summary, {}), "Sessions"))["recorded solution verified"] == [told]
     shown = "\n".join(screen(summary, {}))
     assert f"recorded solution verified: {told}" in shown and "solved" not in shown
+
+
+AS_ASKED = "cut after 3 turns, as asked"
+
+
+@pytest.mark.parametrize(
+    ("whole", "cut", "windowed", "told"),
+    [
+        (0, 8, False, f"8 {AS_ASKED}"),
+        (0, 8, True, f"8 {AS_ASKED}, 2,880/h"),
+        (
+            2,
+            6,
+            True,
+            f"2 completed and 6 {AS_ASKED}, together 2,880/h; recorded solution verified: 2/2",
+        ),
+        (8, 0, False, "8 completed; recorded solution verified: 8/8"),
+    ],
+)
+def test_what_was_asked_to_end_early_does_not_read_as_unfinished(
+    whole: int, cut: int, windowed: bool, told: str
+) -> None:
+    lives = [session(f"w{n}", 0, 19.0, verified=True) for n in range(whole)]
+    lives += [session(f"c{n}", 0, 19.0, end_turn=3, turns=47) for n in range(cut)]
+    summary = summarise(run_of(*OPEN, sessions=tuple(lives), windows=WINDOW if windowed else {}))
+    shown = next(line for line in screen(summary, {}, 200) if line.startswith("sessions "))
+    assert shown.removeprefix("sessions").strip() == told
+    table = rows(section(report(summary, {}), "Sessions"))
+    assert table["completed in the window"] == [str(whole)]
+    assert table.get(AS_ASKED, ["0"]) == [str(cut)]
+    assert ("recorded solution verified" in table) == bool(whole)
 
 
 def test_where_no_tool_ran_nothing_is_said_to_differ_or_to_be_verified() -> None:

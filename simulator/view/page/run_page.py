@@ -10,6 +10,7 @@ from typing import Any
 from simulator.core.quality import quality_of
 from simulator.core.run import KINDS, RunData
 from simulator.core.window import traffic
+from simulator.view.ended import cut_words
 from simulator.view.format import DASH, count, digits, duration, measure, percent
 from simulator.view.identity import synthetic_shape, title
 from simulator.view.marks import marks
@@ -100,7 +101,7 @@ def _agent(agent: Mapping[str, Any]) -> list[Tile]:
         ("TTFT p50 / p95", *_pair(agent["ttft_s"]), ""),
         ("TPOT p50 / p95", *_pair(agent["tpot_s"]), ""),
         ("prompt tokens cached", percent(agent["cached_share"]["all"]), "", ""),
-        ("sessions completed", count(sessions["completed"]), _hourly(sessions["per_hour"]), ""),
+        (_sessions(sessions), count(sessions["completed"]), _hourly(sessions["per_hour"]), ""),
         *_failed(agent),
     ]
 
@@ -134,6 +135,13 @@ def _failed(part: Mapping[str, Any]) -> list[Tile]:
 
 def _bare(value: float | None) -> str:
     return measure(value, "")
+
+
+def _sessions(done: Mapping[str, Any]) -> str:
+    cut = done.get("cut", 0)
+    if not cut:
+        return "sessions completed"
+    return f"sessions, {'' if cut == done['completed'] else f'{count(cut)} '}{cut_words(done)}"
 
 
 def _hourly(rate: float | None) -> str:
