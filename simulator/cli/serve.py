@@ -14,12 +14,14 @@ from simulator.cli.conduct import SIGNALS
 from simulator.engine.serving.arguments import without_secrets
 from simulator.engine.serving.config import EngineConfig, load_config
 from simulator.engine.serving.gpu import gpus
-from simulator.engine.serving.life import Engine, started
+from simulator.engine.serving.life import Engine, command_line, started
 from simulator.engine.serving.memory import Estimate
 from simulator.engine.serving.prepare import Prepared, prepare
 from simulator.errors import EngineError
 
 ASK_S = 0.5
+#: in a dry run without --port; a start takes a free one
+USUAL_PORT = 8000
 
 
 def main(named: str, port: int | None, log: Path | None) -> int:
@@ -32,16 +34,16 @@ def main(named: str, port: int | None, log: Path | None) -> int:
     return uvloop.run(_serve(config, port, log))
 
 
-def dry(named: str, gpu_mib: int | None) -> int:
-    """What would be started, its memory, and what speaks against it: 2 when it would be refused."""
+def dry(named: str, gpu_mib: int | None, port: int | None = None) -> int:
+    """What would be started, as it can be typed, its memory, and what speaks against it: 2 when it would be refused."""
     config = load_config(named)
     print(f"{config.name} ({config.source}): {config.why or 'says nothing about why'}")
-    print(f"  command      {shlex.join(config.argv)}")
+    before = None if config.embedded else asyncio.run(_prepared(config, gpu_mib))
     print(f"  environment  {shlex.join(f'{k}={v}' for k, v in without_secrets(config.env).items()) or 'nothing'}")
-    if config.embedded:
+    print(f"  command      {shlex.join(command_line(config, before.model if before else '', port or USUAL_PORT))}")
+    if before is None:
         print("  model        " + config.model.served + ", EMULATED")
         return 0
-    before = asyncio.run(_prepared(config, gpu_mib))
     weights = ", RANDOM WEIGHTS" if config.random_weights else ""
     print(f"  model        {before.model} as {config.model.served}{weights}")
     print(f"  vLLM         {before.there.version or 'not found here'}; meant for {config.vllm or 'any version'}")

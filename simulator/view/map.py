@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -70,7 +71,7 @@ def _row(grid: GridFile, shape: Shape, error: float) -> str | None:
         return None
     names = {A: grid.a, B: grid.b, TIE: "a tie"}
     leaders = [next(cell for cell in row if cell.ratio).winner(error), *(leader for _, leader in changes)]
-    parts = [f"{names[who]} up to {digits(at, 2)} at once" for who, (at, _) in zip(leaders, changes, strict=False)]
+    parts = [f"{names[who]} up to {math.floor(at):,} at once" for who, (at, _) in zip(leaders, changes, strict=False)]
     return f"{shape.told()}: {', '.join(parts)}, then {names[leaders[-1]]}"
 
 
@@ -184,9 +185,7 @@ def _figures(grid: GridFile) -> Sheet:
 
 
 def _notes(grid: GridFile, error: float) -> list[str]:
-    found = [
-        "prompt/reply in tokens. A+57: A makes 57 % more output tokens a second; =A+4: within the error; [ ] yours."
-    ]
+    found = [f"prompt/reply in tokens{_legend(grid, error)}."]
     if any(cell.shape.cached for cell in grid.cells):
         found.append(
             "Cached: conversations whose prompts grow from half to one and a half of that length, in as many turns as "
@@ -203,6 +202,26 @@ def _notes(grid: GridFile, error: float) -> list[str]:
     else:
         found.append("One measurement a cell and engine: a lead of a few percent is a suggestion.")
     return found
+
+
+def _legend(grid: GridFile, error: float) -> str:
+    """The marks that stand on this map, by the first cell of each."""
+    lead, tie, only, neither, mine = (
+        next((short(cell, error) for cell in grid.cells if is_one(cell)), None)
+        for is_one in (
+            lambda cell: cell.ratio and cell.winner(error) != TIE,
+            lambda cell: cell.winner(error) == TIE,
+            lambda cell: not cell.ratio and cell.winner(error) != NONE,
+            lambda cell: cell.winner(error) == NONE,
+            lambda cell: cell == _marked(grid),
+        )
+    )
+    told = [f"{lead}: {lead[0]} makes {lead[2:]} % more output tokens a second"] if lead else []
+    told += [f"{tie}: a tie, within the error"] if tie else []
+    told += [f"{only}: the other cannot serve it"] if only else []
+    told += [f"{neither}: neither can serve it"] if neither else []
+    told += [f"[{mine}]: yours"] if mine else []
+    return "".join(f"{'; ' if n else '. '}{each}" for n, each in enumerate(told))
 
 
 def as_json(grid: GridFile) -> dict[str, Any]:

@@ -102,6 +102,9 @@ def test_a_map_survives_its_file_and_says_what_it_is() -> None:
     text = markdown(document(made, 4))
     assert "EMULATED" in text and "3 of 4 cells so far" in text and "A+50" in text
     assert sentences(made)[0].startswith("top wins 33 % of the grid (1 of 3 cells), baseline 33 %")
+    assert "A+50: A makes 50 % more" in text and "=A+0: a tie" in text and "B only: the other cannot" in text
+    assert "yours" not in text and "neither can" not in text, "marks that are not on the map are not explained"
+    assert "top up to 3 at once, then a tie" in sentences(made)[1], "between 1 and 4, and no part of a request"
     assert "error is not known" in markdown(document(grid(None), 3))
     assert "no cell has been measured" in sentences(GridFile(a="a", b="b", emulated=False, asked=""))[0]
 

@@ -3,10 +3,16 @@ killed, Ctrl-C while it starts."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
+import shlex
 import signal
+import socket
+import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import psutil
@@ -164,3 +170,29 @@ def test_a_dry_run_says_what_would_be_started(sim: Sim) -> None:
     assert "--mamba-ssm-cache-dtype float16" in told["top",][1] and "RANDOM WEIGHTS" in told["top",][1]
     assert "refused      the weights take 61.3 GiB" in told["top", "--gpu-mib", "40000"][1]
     assert "EMULATED" in told["top.yaml",][1] and "OMP_NUM_THREADS=1" in told["top",][1]
+
+
+def test_the_command_of_a_dry_run_starts_as_it_is_printed(sim: Sim) -> None:
+    said = sim.told("serve", "fake.yaml", "--dry-run")[1]
+    model = re.search(r"model +(\S+) as (\S+)", said)
+    assert model is not None
+    assert (
+        f"{FAKE} serve {model[1]} --" in said and f"--served-model-name {model[2]} --host 127.0.0.1 --port 8000" in said
+    )
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    said = sim.told("serve", "embedded:top", "--dry-run", "--port", str(port))[1]
+    command = next(line.split(None, 1)[1] for line in said.splitlines() if line.startswith("  command"))
+    with subprocess.Popen(shlex.split(command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as engine:
+        try:
+            for _ in range(600):
+                with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/health") as answer:
+                    assert answer.status == 200
+                    break
+                assert engine.poll() is None, "it ended"
+                time.sleep(0.1)
+            else:
+                raise AssertionError("it does not answer")
+        finally:
+            engine.kill()

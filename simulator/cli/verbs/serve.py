@@ -12,7 +12,9 @@ from simulator.errors import UsageError
 
 def serve(
     config: Annotated[str, typer.Argument(help="An engine's configuration: top, ladder:mtp1, or a file like those.")],
-    port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Default: a free one, which is told.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65_535, help="Default: a free one, which is told; --dry-run: 8000.")
+    ] = None,
     log: Annotated[Path | None, typer.Option(help="The engine's output; default: a temporary file.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be started, and start nothing.")] = False,
     gpu_mib: Annotated[
@@ -25,4 +27,4 @@ def serve(
 
     if gpu_mib is not None and not dry_run:
         raise UsageError("--gpu-mib belongs to --dry-run; give that too")
-    raise typer.Exit(dry_main(config, gpu_mib) if dry_run else serve_main(config, port, log))
+    raise typer.Exit(dry_main(config, gpu_mib, port) if dry_run else serve_main(config, port, log))

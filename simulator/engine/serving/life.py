@@ -93,7 +93,7 @@ async def started(
     full = {**os.environ, **config.env, **(env or {})}
     port = _usable(port)
     before = [] if config.embedded else await gpus(full)
-    command = _command(config, await _model(config, full, before, say), port, seed, faults, oracle)
+    command = command_line(config, await _model(config, full, before, say), port, seed, faults, oracle)
     process = await Process.start(command, full, log)
     begun, calm = time.monotonic(), False
     key = full.get("VLLM_API_KEY", "")
@@ -133,9 +133,11 @@ async def _model(config: EngineConfig, env: Mapping[str, str], found: Sequence[G
     return before.model
 
 
-def _command(
-    config: EngineConfig, model: str, port: int, seed: int, faults: Path | None, oracle: OracleFiles | None
-) -> tuple[str, ...]:
+def command_line(
+    config: EngineConfig, model: str, port: int, seed: int = 0, faults: Path | None = None,
+    oracle: OracleFiles | None = None,
+) -> tuple[str, ...]:  # fmt: skip
+    """All that is started. model: what vLLM is told to serve, as prepare() found it."""
     address = ("--host", LOCAL, "--port", str(port))
     if config.embedded:
         told = oracle.argv() if oracle is not None else ()
@@ -249,4 +251,4 @@ def _session(key: str) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(headers=headers, timeout=aiohttp.ClientTimeout(total=20))
 
 
-__all__ = ["Engine", "Gpu", "started"]
+__all__ = ["Engine", "Gpu", "command_line", "started"]
