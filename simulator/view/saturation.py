@@ -83,7 +83,10 @@ def sentence(found: Found) -> str:
             return f"Fewer than {load(below)}: even the smallest load misses {asked}; lower --low to go on."
         case _:
             known = "nothing is known" if best is None else f"{load(best)} meet {asked} and no more is known"
-            return f"The client is the limit at {load(below)}, so {known}: give it idle cores, or another machine."
+            cure = "give it idle cores, or another machine."
+            if found.emulated and not found.rate:
+                cure = "the embedded engine needs idle cores beside it; with --virtual it is asked without a client."
+            return f"The client is the limit at {load(below)}, so {known}: {cure}"
 
 
 def table(found: Found) -> Table:

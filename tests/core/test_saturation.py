@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.core.saturation import CLIENT, CLOSE, MET, MISSED, Span, Trial, Verdict, decide
+from simulator.view.saturation import Found, sentence
 
 Oracle = Callable[[float, int], str]
 
@@ -145,3 +146,13 @@ def test_trials_of_an_earlier_search_are_used() -> None:
         assert decide(AGENTS, again + trials[cut:]) == decide(AGENTS, trials)
     unasked = [*trials, Trial(3.0, MET), Trial(500.0, MISSED)]
     assert decide(AGENTS, unasked) == decide(AGENTS, trials)
+
+
+@pytest.mark.parametrize(
+    ("emulated", "rate", "cure"),
+    [(True, False, "--virtual"), (True, True, "idle cores, or another"), (False, False, "or another")],
+)
+def test_a_client_that_is_the_limit_has_a_cure(emulated: bool, rate: bool, cure: str) -> None:
+    found = Found("demo", "m", emulated, rate, [], [], Verdict(CLIENT, None, 1.0))
+    assert sentence(found).startswith("The client is the limit at 1 ") and cure in sentence(found)
+    assert ("--virtual" in sentence(found)) == (emulated and not rate), "virtual time takes no rates, nor a real engine"
