@@ -9,7 +9,8 @@ from typing import Any
 
 import orjson
 
-from simulator.core.stream import BOM, Reading
+from simulator.core.event import Reading
+from simulator.core.stream import BOM
 
 #: what a client may object to in a reply that came whole (outcome "ok"), the only values of Request.defect besides ""
 DEFECTS = (

@@ -13,9 +13,10 @@ import numpy as np
 from asyncio_throttle import Throttler
 
 from simulator.core.counts import spread
+from simulator.core.event import Reading
 from simulator.core.outcome import Expected, classify, defect
 from simulator.core.record import Request
-from simulator.core.stream import Reading, StreamReader, read_stream
+from simulator.core.stream import StreamReader, read_stream
 from simulator.drive.endpoint import Endpoint, Exchange
 from simulator.drive.enough import Enough
 from simulator.drive.meter import Meter, StreamCounter

@@ -9,8 +9,8 @@ import orjson
 
 from simulator.cline.live.conversation import LiveClient
 from simulator.cline.setup import Draft
+from simulator.core.event import Reading
 from simulator.core.record import Request
-from simulator.core.stream import Reading
 from simulator.drive.recorder import Recorder
 
 

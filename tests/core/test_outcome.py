@@ -2,9 +2,9 @@
 
 import pytest
 
+from simulator.core.event import Reading
 from simulator.core.outcome import DEFECTS, Expected, classify, clean, defect, error_message
 from simulator.core.record import ERRORS
-from simulator.core.stream import Reading
 
 GOOD = Reading(times_s=[1.0], tokens=[1], finish="stop")
 

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.core.event import Reading
 from simulator.core.plain import plain
-from simulator.core.stream import Reading, StreamReader, read_stream
+from simulator.core.stream import StreamReader, read_stream
 
 Said = tuple[str, str]  # ("text" | "content" | "reasoning" | "reasoning_content", what)
 TEXTS = st.one_of(st.text(max_size=6), st.sampled_from(['"', "\\", "\n", "\\n", "é", "💡", "}", '"}],"usage":{', ""]))

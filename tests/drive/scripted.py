@@ -11,9 +11,9 @@ import orjson
 
 from simulator.cline.profiles import profile as profile_of
 from simulator.core.action import Action, ReadFile
+from simulator.core.event import Reading
 from simulator.core.plan import Branch, PlannedCall, SessionPlan, Turn
 from simulator.core.record import Request, Session, ToolRun
-from simulator.core.stream import Reading
 from simulator.core.task import Check
 from simulator.drive.meter import Meter
 from simulator.drive.sender import Job, Reply

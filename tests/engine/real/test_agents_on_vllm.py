@@ -13,8 +13,9 @@ from served import Server, gone, kill
 from sim import Sim, wait_for
 from small_task import recorded, spec
 
+from simulator.core.event import Reading
 from simulator.core.plan import SessionPlan, Turn
-from simulator.core.stream import Reading, read_stream
+from simulator.core.stream import read_stream
 from simulator.drive.endpoint import Endpoint
 from simulator.engine.scrape import NAMES
 from simulator.store.folder import RunFolder
