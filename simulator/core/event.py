@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
+
 from simulator.core.counts import tok
 
 #: tool calls in one reply
@@ -19,7 +21,7 @@ MAX_CALLS = 256
 class Reading:
     """times_s: arrival of each output chunk; tokens: tokens in each (server's own count when `source` is
     "continuous", else spread evenly). first_answer_s: first chunk that is not reasoning. finish: finish_reason or "".
-    malformed: what could not be parsed, or "". text, reasoning, tool_calls: what was said, joined. server_ttft_s: queue
+    malformed: what could not be parsed, or "". error: the first that was told inside the stream, wherever. text, reasoning, tool_calls: what was said, joined. server_ttft_s: queue
     and prefill by the engine's own clock, where it sends per-request metrics (vLLM 0.25 and later, if asked to)."""
 
     times_s: list[float] = field(default_factory=list)
@@ -38,6 +40,23 @@ class Reading:
     text: str = ""
     reasoning: str = ""
     tool_calls: list[dict[str, str]] = field(default_factory=list)
+
+
+def error_of(chunk: dict[str, Any]) -> dict[str, Any] | None:
+    """The error that an event tells, None when it tells none: below `error`, as an object or a text, or the event
+    itself, where it says that it is one."""
+    if error := chunk.get("error"):
+        return error if isinstance(error, dict) else {"message": str(error)}
+    return chunk if "error" in (chunk.get("object"), chunk.get("type")) else None
+
+
+def error_event(data: bytes) -> dict[str, Any]:
+    """Of an event that is named `error`, whatever its data are."""
+    try:
+        chunk = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        chunk = data.decode("utf-8", "replace").strip() or "no message"
+    return error_of(chunk) or chunk if isinstance(chunk, dict) else {"message": str(chunk)}
 
 
 def choice_of(reading: Reading, time_s: float, choice: dict[str, Any], parts: list[str], thoughts: list[str]) -> bool:

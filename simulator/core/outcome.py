@@ -20,6 +20,8 @@ DEFECTS = (
     "unknown_tool",  # a call of a tool that the request did not offer
     "call_in_text",  # a tool call left in the text by the server's parser
 )
+#: finish reasons of a reply that its engine did not bring to an end, however much of it came
+BROKEN_OFF = ("abort", "error")
 #: of a call that a server's parser left in the text
 CALL_MARKS = ("<tool_call>", "<function=", "<|tool_call", "[TOOL_CALLS]")
 
@@ -54,9 +56,11 @@ def classify(
     if status >= 300 or status in (204, 205):
         return "failed", "bad_request", _no_reply(status, detail)
     if reading.error is not None:
-        message = clean(str(reading.error.get("message", reading.error)))
+        message = _words(reading.error)
         kind = "context_overflow" if _OVERFLOW.search(message) else "server_error"
         return "failed", kind, f"error inside the stream: {message}"[:300]
+    if reading.finish in BROKEN_OFF:
+        return "failed", "server_error", f"the engine broke the reply off: finish_reason {reading.finish}"
     if reading.malformed:
         return "failed", "malformed", f"not server-sent JSON: {clean(reading.malformed)}"
     if stopped and reading.times_s:
@@ -119,6 +123,10 @@ def error_message(body: bytes) -> str:
         data: Any = orjson.loads(body)
     except orjson.JSONDecodeError:
         return clean(body.decode("utf-8", "replace")) or "no message"
+    return _words(data)
+
+
+def _words(data: Any) -> str:
     for key in ("error", "message", "detail"):
         if isinstance(data, dict) and data.get(key):
             data = data[key]

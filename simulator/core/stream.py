@@ -10,7 +10,7 @@ from itertools import islice
 import orjson
 
 from simulator.core.counts import per_chunk
-from simulator.core.event import Reading, choice_of, server_ttft_s, usage_of
+from simulator.core.event import Reading, choice_of, error_event, error_of, server_ttft_s, usage_of
 from simulator.core.plain import Plain, plain
 
 #: events of a stream that are tried as a pattern for the next ones
@@ -95,9 +95,21 @@ class StreamReader:
         if mark:
             if not self._begun:
                 self._begun, whole = True, whole.removeprefix(BOM)
-            for line in whole.split(b"\n"):
-                if line[:5] == b"data:":
+            self._lines(time_s, whole.split(b"\n"))
+
+    def _lines(self, time_s: float, lines: Iterable[bytes], *, torn: bool = False) -> None:
+        """What an event is named counts only where it is `error`. torn: JSON may end in its middle and is left out."""
+        kind = b""
+        for line in lines:
+            if line[:5] == b"data:":
+                if kind == b"error":
+                    self._reading.error = self._reading.error or error_event(line[5:])
+                elif not torn or line.endswith((b"}", b"[DONE]")):
                     self._event(time_s, line[5:])
+            elif line[:6] == b"event:":
+                kind = line[6:].strip()
+            elif not line:
+                kind = b""
 
     def _match(self, time_s: float, data: bytes, plain: Plain) -> int:
         """Reads events that are like the last one that was parsed; how many bytes they were."""
@@ -148,9 +160,7 @@ class StreamReader:
             # whole events that nothing could tell from one another when they came have no times
             self._bad(b"no empty line (LF LF) between events: " + rest)
         else:
-            for line in rest.split(b"\n"):
-                if line.startswith(b"data:") and line.endswith((b"}", b"[DONE]")):
-                    self._event(self._last_s, line[5:])
+            self._lines(self._last_s, rest.split(b"\n"), torn=True)
         self._rest = b""
         self._settle()
         reading = self._reading
@@ -181,9 +191,8 @@ class StreamReader:
             else:
                 self._bad(data)
             return
-        if chunk.get("error"):
-            error = chunk["error"]
-            reading.error = error if isinstance(error, dict) else {"message": str(error)}
+        if (not choices or "error" in chunk) and (error := error_of(chunk)) is not None:
+            reading.error = reading.error or error
             return
         if chunk.get("metrics"):
             reading.server_ttft_s = server_ttft_s(chunk["metrics"])

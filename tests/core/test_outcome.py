@@ -131,3 +131,20 @@ def test_a_body_that_is_no_stream_is_told(began: bytes, error: str, said: str) -
 def test_a_stream_that_the_client_closed_is_ok_once_it_spoke() -> None:
     assert classify(200, "", "", b"", Reading(times_s=[1.0]), stopped=True) == ("ok", "", "")
     assert classify(200, "", "", b"", Reading(), stopped=True)[1] == "cut"
+
+
+@pytest.mark.parametrize("finish", ["abort", "error"])
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_reply_that_its_engine_broke_off_is_failed_whatever_came_before(finish: str, stopped: bool) -> None:
+    reading = Reading(times_s=[1.0, 2.0], tokens=[1, 1], text="ab", finish=finish, output_tok=2, source="usage")
+    outcome, error, detail = classify(200, "", "", b"", reading, stopped=stopped)
+    assert (outcome, error) == ("failed", "server_error") and finish in detail
+    assert classify(200, "", "", b"", Reading(finish=finish))[1] == "server_error"
+
+
+def test_an_error_inside_a_stream_is_told_in_its_own_words_alone() -> None:
+    told = {"object": "error", "message": "boom", "type": "InternalServerError", "code": 500}
+    said = "error inside the stream: boom"
+    for error in (told, {"message": "boom"}, {"detail": "boom"}):
+        reading = Reading(times_s=[1.0], tokens=[1], finish="stop", error=error)
+        assert classify(200, "", "", b"", reading) == ("failed", "server_error", said)

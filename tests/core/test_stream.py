@@ -217,3 +217,36 @@ def test_the_engines_own_ttft(metrics: object, ttft_s: float | None) -> None:
     reading = read_stream([(1.0, sse(delta(content="a"), delta("stop"))), (2.0, sse({**USAGE, "metrics": metrics}))])
     assert reading.server_ttft_s == (None if ttft_s is None else pytest.approx(ttft_s))
     assert not reading.malformed and reading.output_tok == 6
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        (sse({"error": {"message": "boom", "code": 500}}), "boom"),
+        (sse({"error": "boom", "error_type": "generation"}), "boom"),
+        (sse({"object": "error", "message": "boom", "type": "InternalServerError", "code": 500}), "boom"),
+        (sse({"type": "error", "error": {"message": "boom"}}), "boom"),
+        (b'event: error\ndata: {"message":"boom","code":500}\n\n', "boom"),
+        (b'event:error\ndata: {"error":{"message":"boom"}}\n\n', "boom"),
+        (b"event: error\ndata: boom\n\n", "boom"),
+        (b"event: error\ndata:\n\n", "no message"),
+    ],
+)
+@pytest.mark.parametrize("ended", [False, True])
+@pytest.mark.parametrize("step", [10_000, 7])
+def test_an_error_inside_a_stream_keeps_its_words_wherever_it_stands(
+    told: bytes, message: str, ended: bool, step: int
+) -> None:
+    said = sse(delta(content="a"), delta(content="b"), *([delta("stop", used=2)] if ended else []))
+    for data in (said + told + sse(b"[DONE]"), (said + told).rstrip(b"\n") + b"\n"):
+        reading = read_stream([(float(at), data[at : at + step]) for at in range(0, len(data), step)])
+        assert reading.error is not None and reading.error["message"] == message
+        assert (reading.text, reading.finish, reading.malformed) == ("ab", "stop" if ended else "", "")
+    two = read_stream([(0.0, said + told + sse({"error": "later"}))])
+    assert two.error is not None and two.error["message"] == message, "the first says why"
+
+
+def test_an_event_s_name_is_that_event_s_alone() -> None:
+    data = b"event: message\n" + sse(delta(content="a")) + b"event: ping\n\nevent: error\n\n" + sse(delta("stop"))
+    reading = read_stream([(0.0, data)])
+    assert (reading.text, reading.finish, reading.error, reading.malformed) == ("a", "stop", None, "")

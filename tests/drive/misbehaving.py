@@ -25,7 +25,8 @@ def event(text: str, used: int, prompt: int, finish: str | None = None) -> bytes
 
 class Script:
     """`script(session, nth)` names what the nth request (from 0) of a session meets: "ok", "429", "500", "400",
-    "overflow", "401", "cut", "hang", "reset", "empty", "garbage", "slow", "gzip", "json", "page", "trickle". The
+    "overflow", "401", "cut", "hang", "reset", "empty", "garbage", "slow", "gzip", "json", "page", "trickle", "abort",
+    "error" (finish reasons behind all of the output), "object", "named" (an error behind the finish reason). The
     session is known by the model's name. told: replies that were sent to their end."""
 
     def __init__(self, script: Callable[[str, int], str], tokens: int = 4, gap_s: float = 0.002) -> None:
@@ -89,8 +90,11 @@ class Script:
                 assert request.transport is not None
                 request.transport.abort()
                 return response
-        finish = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
-        await response.write(b"data: " + orjson.dumps(finish) + b"\n\ndata: [DONE]\n\n")
+        reason = word if word in ("abort", "error") else "stop"
+        finish = {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
+        later = {"object": b'data: {"object":"error","message":"boom"}\n\n', "named": b"event: error\ndata: boom\n\n"}
+        said = b"data: " + orjson.dumps(finish) + b"\n\n" + later.get(word, b"")
+        await response.write(said + b"data: [DONE]\n\n")
         self.told.append(word)
         return response
 

@@ -82,6 +82,16 @@ async def test_what_came_instead_of_a_stream_is_told(word: str, said: str) -> No
     assert said in record.detail and "HTTP 200" in record.detail
 
 
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("abort", "finish_reason abort"), ("error", "finish_reason error"), ("object", "boom"), ("named", "boom")],
+)
+async def test_a_reply_that_came_whole_and_failed_in_its_last_word_is_failed(word: str, said: str) -> None:
+    record, meter = await send(Script(lambda s, n: word), job())
+    assert (record.outcome, record.error, record.chunks, record.output_tok) == ("failed", "server_error", 4, 4)
+    assert said in record.detail and (meter.requests_done, meter.requests_failed) == (0, 1)
+
+
 @pytest.mark.parametrize("used", [0, 1])
 async def test_a_usage_that_came_before_the_words_is_no_count(used: int) -> None:
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
