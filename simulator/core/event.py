@@ -21,8 +21,9 @@ MAX_CALLS = 256
 class Reading:
     """times_s: arrival of each output chunk; tokens: tokens in each (server's own count when `source` is
     "continuous", else spread evenly). first_answer_s: first chunk that is not reasoning. finish: finish_reason or "".
-    malformed: what could not be parsed, or "". error: the first that was told inside the stream, wherever. text, reasoning, tool_calls: what was said, joined. server_ttft_s: queue
-    and prefill by the engine's own clock, where it sends per-request metrics (vLLM 0.25 and later, if asked to)."""
+    malformed: what could not be parsed, or "". error: the first that was told inside the stream, wherever. text,
+    reasoning, tool_calls: what was said, joined. server_ttft_s: queue and prefill by the engine's own clock, where it
+    sends per-request metrics (vLLM 0.25 and later, if asked to)."""
 
     times_s: list[float] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import math
 from typing import Any
 
 import aiohttp
-import orjson
 from prometheus_client.parser import text_string_to_metric_families
 
 from simulator.errors import EngineError
@@ -58,8 +59,9 @@ _NOT_SUMMED = {
 
 
 async def scrape(session: aiohttp.ClientSession, metrics_url: str) -> dict[str, float]:
-    """The values of NAMES that the engine has, labels summed away (the largest, where a sum means nothing).
-    Raises EngineError when there is no answer or it is not Prometheus text."""
+    """The values of NAMES that the engine has, labels summed away (the largest, where a sum means nothing). One that is
+    no finite number is left out: it is not known. Raises EngineError when there is no answer or it is not Prometheus
+    text."""
     return flatten(await _text(session, metrics_url))
 
 
@@ -80,7 +82,7 @@ def flatten(text: str) -> dict[str, float]:
                 values[sample.name] = max(sample.value, values.get(sample.name, sample.value))
             else:
                 values[sample.name] = values.get(sample.name, 0.0) + sample.value
-    return values
+    return {name: value for name, value in values.items() if math.isfinite(value)}
 
 
 def _identifies(line: str) -> bool:
@@ -120,16 +122,23 @@ async def _identity(session: aiohttp.ClientSession, base_url: str) -> dict[str, 
         pass  # other OpenAI-compatible servers have neither
     samples = [sample for family in families for sample in family.samples]
     cache = next((dict(s.labels) for s in samples if s.name == "vllm:cache_config_info"), {})
-    started = next((s.value for s in samples if s.name == "process_start_time_seconds"), None)
+    starts = (s.value for s in samples if s.name == "process_start_time_seconds" and math.isfinite(s.value))
     names = {s.name for s in samples}
     return {
-        "models": [{"id": str(m["id"]), "max_model_len": m.get("max_model_len")} for m in models["data"][:100]],
+        "models": [
+            {"id": str(m["id"]), "max_model_len": _length(m.get("max_model_len"))} for m in models["data"][:100]
+        ],
         "version": version.get("version"),
         "cache_config": cache,
-        "process_start_time_s": started,
+        "process_start_time_s": next(starts, None),
         "emulated": bool(version.get("emulated")) or any(name.startswith("embedded:") for name in names),
         **({"oracle": {"rates": "not told"}} if names & ORACLE else {}),
     }
+
+
+def _length(told: Any) -> int | None:
+    """Tokens of a window; None of what cannot be so many."""
+    return told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else None
 
 
 def _families(text: str) -> list[Any]:
@@ -157,7 +166,7 @@ async def _text(session: aiohttp.ClientSession, url: str) -> str:
 async def _json(session: aiohttp.ClientSession, url: str) -> dict[str, Any]:
     text = await _text(session, url)
     try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError:
+        value = json.loads(text)  # Python's own: it takes the NaN that Python servers write
+    except (ValueError, RecursionError):
         raise EngineError(f"{url}: the answer is not JSON; check the address") from None
     return value if isinstance(value, dict) else {}

@@ -16,8 +16,9 @@ from simulator.engine.serving.config import EngineConfig, cores
 from simulator.engine.serving.gpu import Gpu
 from simulator.engine.serving.process import Process
 
+STARTED = "process_start_time_s"
 #: what any server tells of itself, and what is known of a process of ours: at the end as at the start
-TOLD = {"process_start_time_s", "version", "models", "cache_config"}
+TOLD = {STARTED, "version", "models", "cache_config"}
 KEPT = ("pid", "pid_created_unix_s", *sorted(TOLD))
 
 
@@ -56,7 +57,8 @@ async def who(session: aiohttp.ClientSession, url: str, process: Process) -> dic
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """A clause for each thing that was told and is not told so now."""
+    """A clause for each thing that was told and is not told so now. A start that is not told, then or now, proves
+    nothing."""
     found = []
     for key in KEPT:
         if key not in then or key not in now:
@@ -65,7 +67,7 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         if isinstance(before, Mapping) and isinstance(after, Mapping):
             parts = [part for part in before if before.get(part) != after.get(part)]
             found += [f"{key}.{part} {before.get(part)} then, {after.get(part)} now" for part in parts]
-        elif before != after:
+        elif before != after and (key != STARTED or None not in (before, after)):
             found.append(f"{key} {before} then, {after} now")
     return found
 
