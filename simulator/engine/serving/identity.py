@@ -72,6 +72,14 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def unserved(asked: str, told: Mapping[str, Any]) -> str:
+    """Why what it serves is not what its configuration says, a sentence; "" where it is."""
+    names = [model["id"] for model in told["models"]]
+    if asked in names:
+        return ""
+    return f"it serves {', '.join(names) or 'no model'} and not `{asked}`, as its configuration says; see `command`"
+
+
 def used(config: EngineConfig, found: Sequence[Gpu]) -> list[Gpu]:
     """Of the GPUs that it may use, those that it takes."""
     sizes = (config.args.get(f"{each}-parallel-size", 1) for each in ("tensor", "pipeline", "data"))

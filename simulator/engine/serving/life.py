@@ -21,7 +21,7 @@ from simulator.engine.scrape import scrape
 from simulator.engine.serving import causes
 from simulator.engine.serving.config import EngineConfig
 from simulator.engine.serving.gpu import Gpu, freed, gpus
-from simulator.engine.serving.identity import describe, differences, who
+from simulator.engine.serving.identity import describe, differences, unserved, who
 from simulator.engine.serving.impossible import outside, version_of
 from simulator.engine.serving.prepare import prepare
 from simulator.engine.serving.process import Process, family, holder
@@ -105,7 +105,7 @@ async def started(
             told = describe(config, command, {**config.env, **(env or {})}, full, before)
             told |= await who(session, url, process)
             told |= {"base_url": url, "start_s": round(time.monotonic() - begun, 1)}
-        if wrong := outside(version_of(told["version"]), config.vllm):
+        if wrong := outside(version_of(told["version"]), config.vllm) or unserved(config.model.served, told):
             raise EngineError(f"{config.name}: {wrong}")
         if config.embedded:
             told |= _emulation(config, seed, faults)

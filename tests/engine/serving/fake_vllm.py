@@ -60,7 +60,8 @@ class Handler(BaseHTTPRequestHandler):
     asked = 0
 
     def do_GET(self) -> None:
-        model = {"id": option("--served-model-name"), "max_model_len": int(option("--max-model-len", "4096"))}
+        named = os.environ.get("FAKE_MODEL", option("--served-model-name"))
+        model = {"id": named, "max_model_len": int(option("--max-model-len", "4096"))}
         blocks = 9048 if os.path.exists(os.environ.get("FAKE_OTHER", "")) else 9047
         if self.path == "/metrics":
             Handler.asked += 1

@@ -121,6 +121,14 @@ async def test_another_engine_at_the_end_is_told(tmp_path: Path) -> None:
         assert len(told) == 1 and "the engine was ended by SIGKILL" in told[0] and gone(worker(tmp_path / "log"))
 
 
+async def test_an_engine_that_serves_another_model_is_refused_and_gone(tmp_path: Path) -> None:
+    config, log = load_config(config_file(tmp_path, "env: {FAKE_MODEL: other}\n")), tmp_path / "log"
+    with pytest.raises(EngineError, match=r"^fake: it serves other and not `fake`"):
+        async with started(config, log=log):
+            pass
+    assert gone(worker(log))
+
+
 async def test_a_port_in_use_is_told_with_its_holder(tmp_path: Path) -> None:
     config, log = load_config(config_file(tmp_path)), tmp_path / "log"
     with socket.create_server(("127.0.0.1", 0)) as taken:
