@@ -85,8 +85,9 @@ class Hand:
         self._endpoint = Endpoint(target.base_url, target.api_key or "none", now, timeout_s=target.timeout_s)
         starts_per_s = job.share.rate(job.scenario.arrival.request_starts_per_s)
         self._sender = Sender(
-            self._endpoint, recorder, self._meter, now, job.run.name, tokenizer.count, starts_per_s, target.api_key
-        )
+            self._endpoint, recorder, self._meter, now, job.run.name, tokenizer.count, starts_per_s, target.api_key,
+            target.model,
+        )  # fmt: skip
         self._helpers: list[asyncio.Task[None]] = []
 
     @property

@@ -52,6 +52,10 @@ REASONS: dict[str, tuple[str, str]] = {
         "what cannot be read is missing from every figure, and what stands twice is in them twice",
         "expected after a kill or a full disk; else restore the folder, or run again if more than a few lines are lost",
     ),
+    "other_model": (
+        "the figures are of the model that answered and stand under the name that was asked for",
+        "name the server itself instead of a router before it; where both names mean one model, nothing is wrong",
+    ),
     "failures": (
         "latency percentiles cover the survivors only, and survivors are often the short ones",
         "see the errors table; fix the cause or lower the load before trusting percentiles",
@@ -151,6 +155,10 @@ def warnings(summary: dict[str, Any], damage: Mapping[str, int], unsound: Sequen
         if summary[kind] is not None:
             found += _traffic(kind, summary[kind])
             found += _engine(kind, summary["engine"].get(kind), summary[kind])
+    if others := [
+        _others(kind, part["other_models"]) for kind in KINDS if (part := summary[kind]) and part["other_models"]
+    ]:
+        found.append(warning("other_model", f"asked for another model than replies name: {'; '.join(others)}"))
     if summary["engine"]["failed_scrapes"]:
         found.append(warning("scrapes_failed", f"{summary['engine']['failed_scrapes']} scrapes of /metrics failed"))
     lost = ", ".join(f"{n} in {f}" for f, n in sorted(damage.items()))
@@ -171,6 +179,12 @@ def of_limits(summary: Mapping[str, Any]) -> list[dict[str, str]]:
         if summary[kind] is not None:
             found += _front_end(kind, summary["limit"][kind])
     return found
+
+
+def _others(kind: str, models: Mapping[str, int]) -> str:
+    first = next(iter(models))
+    more = f" and {len(models) - 1} more" if len(models) > 1 else ""
+    return f"{kind}: {sum(models.values())} name `{first}`{more}"
 
 
 def _client(client: dict[str, Any]) -> Iterator[dict[str, str]]:

@@ -23,7 +23,7 @@ class Reading:
     "continuous", else spread evenly). first_answer_s: first chunk that is not reasoning. finish: finish_reason or "".
     malformed: what could not be parsed, or "". error: the first that was told inside the stream, wherever. text,
     reasoning, tool_calls: what was said, joined. server_ttft_s: queue and prefill by the engine's own clock, where it
-    sends per-request metrics (vLLM 0.25 and later, if asked to)."""
+    sends per-request metrics (vLLM 0.25 and later, if asked to). model: as the first event that names one has it."""
 
     times_s: list[float] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
@@ -38,6 +38,7 @@ class Reading:
     malformed: str = ""
     error: dict[str, Any] | None = None
     server_ttft_s: float | None = None
+    model: str = ""
     text: str = ""
     reasoning: str = ""
     tool_calls: list[dict[str, str]] = field(default_factory=list)

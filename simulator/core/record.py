@@ -56,6 +56,7 @@ class Request:
         count from 0.
     stopped: the client itself closed the stream after what it wanted (outcome "ok"; usage never came).
     defect: what the client objects to in a reply that came whole (core/outcome.DEFECTS), or "".
+    other_model: the model that the reply names, where it is not the one that was asked for; else "".
     """
 
     run: str
@@ -91,6 +92,7 @@ class Request:
     branch: int = 0
     stopped: bool = False
     defect: str = ""
+    other_model: str = ""
 
 
 @dataclass(slots=True)

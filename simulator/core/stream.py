@@ -194,6 +194,8 @@ class StreamReader:
         if (not choices or "error" in chunk) and (error := error_of(chunk)) is not None:
             reading.error = reading.error or error
             return
+        if not reading.model and isinstance(named := chunk.get("model"), str):
+            reading.model = named
         if chunk.get("metrics"):
             reading.server_ttft_s = server_ttft_s(chunk["metrics"])
         usage = chunk.get("usage")

@@ -72,6 +72,7 @@ def _traffic(sample: Traffic, slo: Mapping[str, float], scraped: dict[str, Any] 
         "requests": _counts(sample.sent),
         "errors": errors(sample.sent),
         "defects": defects(sample.sent),
+        "other_models": named(sample.sent, "other_model"),
         **rate,
         **drift(sample),
         "stalls": stalls(sample),
@@ -127,7 +128,12 @@ def errors(sent: Table) -> dict[str, dict[str, Any]]:
 
 def defects(sent: Table) -> dict[str, int]:
     """Replies that came whole and that a client objects to, by kind (core/outcome.DEFECTS), the most frequent first."""
-    kinds = sent.text("defect")
+    return named(sent, "defect")
+
+
+def named(sent: Table, column: str) -> dict[str, int]:
+    """How many requests have each text of a column, "" aside, the most frequent first."""
+    kinds = sent.text(column)
     found = {kinds.names[code]: int(n) for code, n in zip(*np.unique(kinds.codes, return_counts=True), strict=True)}
     return dict(sorted(((kind, n) for kind, n in found.items() if kind), key=lambda item: -item[1]))
 

@@ -19,8 +19,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-#: texts for people: seldom equal, so only so many different ones are kept and the rest read as the last of them
-FREE_TEXT = frozenset({"detail", "difference"})
+#: texts that may never repeat: only so many different ones are kept, and the rest read as the last of them
+FREE_TEXT = frozenset({"detail", "difference", "other_model"})
 FREE_TEXT_KEPT = 256
 
 
@@ -114,12 +114,22 @@ class Builder:
             return 0
         try:
             self._append(list(map(self._pick, rows)))
-            return 0
-        except (KeyError, TypeError, ValueError):
+        except KeyError:
+            return self._add_filled(rows)
+        except (TypeError, ValueError):
             return self._add_slowly(rows)
+        return 0
+
+    def _add_filled(self, rows: Sequence[Mapping[str, Any]]) -> int:
+        """Of an older version, whose rows lack newer fields."""
+        try:
+            self._append([self._pick({**self._defaults, **row}) for row in rows])
+        except (TypeError, ValueError):
+            return self._add_slowly(rows)
+        return 0
 
     def _add_slowly(self, rows: Sequence[Mapping[str, Any]]) -> int:
-        """Row by row: an older version's rows lack newer fields, and a damaged row must not cost its neighbours."""
+        """Row by row: a damaged row must not cost its neighbours."""
         bad = 0
         for row in rows:
             try:

@@ -14,7 +14,7 @@ from asyncio_throttle import Throttler
 
 from simulator.core.counts import spread
 from simulator.core.event import Reading
-from simulator.core.outcome import Expected, classify, defect
+from simulator.core.outcome import Expected, classify, clean, defect
 from simulator.core.record import Request
 from simulator.core.stream import StreamReader, read_stream
 from simulator.drive.endpoint import Endpoint, Exchange
@@ -100,7 +100,8 @@ class Herald:
 
 class Sender:
     """count: tokens of a text, used only when the server sends no usage. starts_per_s: cap on request starts, so that
-    a burst cannot overrun an endpoint; no arrival process. secret: never part of a record, whoever says it."""
+    a burst cannot overrun an endpoint; no arrival process. secret: never part of a record, whoever says it. model: the
+    name that is asked for, "" where none is known."""
 
     def __init__(
         self,
@@ -112,8 +113,9 @@ class Sender:
         count: Callable[[str], int],
         starts_per_s: float | None = None,
         secret: str = "",
+        model: str = "",
     ) -> None:
-        self._secret = secret
+        self._secret, self._model = secret, model
         self._endpoint, self._recorder, self._meter = endpoint, recorder, meter
         self._now, self._run, self._count = now, run, count
         self._throttle = Throttler(1, 1.0 / starts_per_s, retry_interval=0.005) if starts_per_s else nullcontext()
@@ -217,6 +219,7 @@ class Sender:
             branch=job.branch,
             stopped=exchange.stopped,
             defect=defect(reading, job.expected) if judged else "",
+            other_model=clean(reading.model) if self._model and reading.model != self._model else "",
         )
         self._recorder.request(record, _deltas_us(exchange.t_sent_s, times), reading.tokens)
         self._note(job, record, counter)

@@ -18,7 +18,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "metrics.md").read_text()
 NAMED = set(re.findall(r"`([^`\n]+)`", PAGE))
 #: mappings whose keys are the run's own names
-OWN = {"errors", "failures", "by_tool", "by_kind", "by_size", "by_profile", "by_context", "slo"}
+OWN = {"errors", "other_models", "failures", "by_tool", "by_kind", "by_size", "by_profile", "by_context", "slo"}
 
 
 def keys(found: Any, own: bool = False) -> Iterator[str]:

@@ -179,6 +179,7 @@ QUIET = reply(11.0, [(250, 1)] + [(100, 1)] * 80)
         }),
         ("stalled", [reply(11.0, [(100, 1)] * 20 + [(5_000, 1)])], {}),
         ("damage", [QUIET], {"damage": {"records.jsonl": 1}}),
+        ("other_model", [reply(11.0, [(250, 1)], other_model="b")], {}),
         ("failures", [QUIET, failure(12.0, "timeout")], {}),
         ("sessions_failed", [QUIET], {"sessions": (session("s0000", 8, 18, outcome="failed"),)}),
         ("censored", [QUIET, reply(19.0, [(900, 1)], outcome="cancelled")], {}),
@@ -224,6 +225,15 @@ def test_each_warning_has_its_occasion(code: str, some: list[Reply], parts: dict
         and (found[code]["why"], found[code]["cure"]) == REASONS[code]
     )
     assert_plain(summary)
+
+
+def test_replies_of_other_models_are_warned_of_once() -> None:
+    told = ("agent", "b"), ("agent", "c"), ("agent", "c"), ("synthetic", "b"), ("agent", "")
+    some = [reply(11.0, [(250, 1)], other_model=name, kind=kind) for kind, name in told]
+    summary = summarise(run_of(*some, windows={**WINDOW, "synthetic": (10.0, 20.0)}, pulses=PULSES))
+    warned = [w["what"] for w in summary["warnings"] if w["code"] == "other_model"]
+    assert summary["agent"]["other_models"] == {"c": 2, "b": 1} and len(warned) == 1
+    assert "agent: 3 name `c` and 1 more; synthetic: 1 name `b`" in warned[0]
 
 
 def test_what_a_scenario_asks_for_is_no_warning() -> None:

@@ -25,9 +25,10 @@ def event(text: str, used: int, prompt: int, finish: str | None = None) -> bytes
 
 class Script:
     """`script(session, nth)` names what the nth request (from 0) of a session meets: "ok", "429", "500", "400",
-    "overflow", "401", "cut", "hang", "reset", "empty", "garbage", "slow", "gzip", "json", "page", "trickle", "abort",
-    "error" (finish reasons behind all of the output), "object", "named" (an error behind the finish reason). The
-    session is known by the model's name. told: replies that were sent to their end."""
+    "overflow", "401", "cut", "hang", "reset", "empty", "garbage", "slow", "gzip", "json", "page", "trickle",
+    "abort", "error" (finish reasons behind all of the output), "object", "named" (an error behind the finish
+    reason), "other" (a model of that name). The session is known by the model's name. told: replies that were sent
+    to their end."""
 
     def __init__(self, script: Callable[[str, int], str], tokens: int = 4, gap_s: float = 0.002) -> None:
         self.script, self.tokens, self.gap_s = script, tokens, gap_s
@@ -78,6 +79,8 @@ class Script:
             while word == "trickle":
                 await response.write(b": still here\n\n")
                 await asyncio.sleep(0.02)
+        if word == "other":
+            await response.write(b'data: {"model":"other","choices":[]}\n\ndata: {"model":"third","choices":[]}\n\n')
         for n in range(1, self.tokens + 1):
             if word == "empty":
                 break

@@ -32,12 +32,12 @@ def job(**more: int | None) -> Job:
     return Job("agent", "s0000", 0, 0, "agent", 0, 0.0, "/chat/completions", BODY, 100, 400, **more)  # type: ignore[arg-type]
 
 
-async def send(script: Script, one: Job, timeout_s: float = 20.0) -> tuple[Request, Meter]:
+async def send(script: Script, one: Job, timeout_s: float = 20.0, asked: str = "") -> tuple[Request, Meter]:
     clock, kept = RunClock(), Kept()
     meter = Meter(clock.now)
     async with serving(script) as url:
         endpoint = Endpoint(url, "k", clock.now, timeout_s=timeout_s)
-        reply = await Sender(endpoint, kept, meter, clock.now, "run", len).send(one)  # type: ignore[arg-type]
+        reply = await Sender(endpoint, kept, meter, clock.now, "run", len, model=asked).send(one)  # type: ignore[arg-type]
         await asyncio.sleep(0.1)  # a server that is still writing notices
         await endpoint.close()
     assert kept.requests == [reply.record]
@@ -90,6 +90,14 @@ async def test_a_reply_that_came_whole_and_failed_in_its_last_word_is_failed(wor
     record, meter = await send(Script(lambda s, n: word), job())
     assert (record.outcome, record.error, record.chunks, record.output_tok) == ("failed", "server_error", 4, 4)
     assert said in record.detail and (meter.requests_done, meter.requests_failed) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("word", "asked", "found"), [("other", "m", "other"), ("other", "other", ""), ("other", "", ""), ("ok", "m", "")]
+)
+async def test_the_reply_of_another_model_is_noted_by_its_name(word: str, asked: str, found: str) -> None:
+    record, _ = await send(Script(lambda s, n: word), job(), asked=asked)
+    assert (record.outcome, record.other_model) == ("ok", found)
 
 
 @pytest.mark.parametrize("used", [0, 1])
