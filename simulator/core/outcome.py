@@ -135,7 +135,8 @@ def _words(data: Any) -> str:
 
 def clean(text: str) -> str:
     """Printable, one line, keys masked, at most 240 characters."""
-    flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    some = text.lstrip()[:4096]  # of a long body, no more needs to be looked at
+    flat = " ".join("".join(c if c.isprintable() else " " for c in some).split())
     return _SECRET.sub(lambda m: m.group(1) + "***", flat)[:240]
 
 

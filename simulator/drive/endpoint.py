@@ -34,6 +34,8 @@ CONNECT_S = 30.0
 KEEP_IDLE_S = 4.0
 #: a request may take so many times `timeout_s` in all, however well its server keeps the silence short
 TOTAL_TIMES = 4
+#: of an error's body, so much is kept and looked at
+ERROR_HEAD_BYTES = 64 << 10
 
 
 @dataclass(slots=True)
@@ -41,9 +43,9 @@ class Exchange:
     """One HTTP exchange as it was seen. Times: run seconds. times_s, pieces: an entry a socket read, in order; framed:
     the pieces are in chunked transfer coding, as they came (`bodies` takes it off), but for the first `bare` ones.
 
-    failure: "" | "refused" | "timeout" | "cut" | "cancelled"; a status of 400 and above is no failure here, its body
-    is in `error_body`, and where a redirect (never followed) leads is in `detail`. stopped: the reader had enough and
-    closed the stream.
+    failure: "" | "refused" | "timeout" | "cut" | "cancelled"; a status of 400 and above is no failure here, the
+    beginning of its body is in `error_body`, and where a redirect (never followed) leads is in `detail`. stopped: the
+    reader had enough and closed the stream.
     """
 
     t_call_s: float = 0.0
@@ -159,7 +161,8 @@ class Endpoint:
             _current.reset(token)
         exchange.t_end_s = self._now()
         if exchange.status >= 400:
-            exchange.error_body = exchange.body()
+            exchange.stopped = False  # what was left of an error's body was no reply
+            exchange.error_body = exchange.body()[:ERROR_HEAD_BYTES]
             exchange.times_s.clear()
             exchange.pieces.clear()
         return exchange

@@ -24,6 +24,8 @@ from simulator.core.unframe import peel
 HELD_BYTES = 1 << 20
 
 EVENT_END, EMPTY_LINE = b"\n\n\r\n", b"\r\n\r\n"
+#: of a body that comes with an error status, no more is read
+ERROR_BYTES = 1 << 20
 #: aiohttp's parser lets a head's lines end in LF alone, so it may end so here
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 
@@ -67,6 +69,19 @@ class Watch:
                 self.end()
         except Exception as error:
             self.end(error)
+
+
+class _Errors:
+    """Of an error's body: none of it is output, and it may never end."""
+
+    __slots__ = ("_left",)
+
+    def __init__(self) -> None:
+        self._left = ERROR_BYTES
+
+    def __call__(self, data: bytes) -> bool:
+        self._left -= len(data)
+        return self._left <= 0
 
 
 class StampingHandler(ResponseHandler):
@@ -180,6 +195,8 @@ class StampingHandler(ResponseHandler):
             return
         if watch is not None and data[0].code >= 200:
             watch.framed = bool(data[0].chunked)
+            if data[0].code >= 400:
+                watch.on_read = _Errors()
             length = data[0].headers.get("Content-Length", "")
             if not watch.framed and length.isdecimal():
                 watch.left = int(length)

@@ -11,7 +11,7 @@ import openai
 import pytest
 
 from simulator.drive.clock import RunClock
-from simulator.drive.endpoint import Endpoint, Exchange
+from simulator.drive.endpoint import ERROR_HEAD_BYTES, Endpoint, Exchange
 
 EVENT = b'data: {"choices":[{"text":"a"}]}\n\n'
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -72,6 +72,57 @@ async def talking(talker: Talker, timeout_s: float = 20.0) -> AsyncIterator[Endp
 async def fetch(*pieces: bytes | None, timeout_s: float = 20.0) -> Exchange:
     async with talking(Talker(pieces), timeout_s) as endpoint:
         return await endpoint.post("/completions", b"{}")
+
+
+async def pour(head: bytes, piece: bytes, most: int) -> tuple[Exchange, int]:
+    """A server that writes `piece` again and again, and how many bytes it got rid of before nobody read."""
+    written, over = 0, asyncio.Event()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal written
+        try:
+            await reader.readuntil(b"{}")
+            writer.write(head)
+            while written < most:
+                writer.write(piece)
+                await writer.drain()
+                written += len(piece)
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+            over.set()
+
+    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        endpoint = Endpoint(url, "k", RunClock().now, timeout_s=30.0)
+        got = await endpoint.post("/completions", b"{}")
+        await endpoint.close()
+        await over.wait()
+    return got, written
+
+
+@pytest.mark.parametrize("framed", [True, False])
+async def test_an_error_without_end_is_left_after_its_beginning(framed: bool) -> None:
+    coding = b"Transfer-Encoding: chunked\r\n" if framed else b"Connection: close\r\n"
+    head = b"HTTP/1.1 500 Oh\r\nRetry-After: 3\r\n" + coding + b"\r\n"
+    piece = b"sorry " * 1024
+    got, written = await pour(head, chunk(piece) if framed else piece, 200 << 20)
+    assert (got.status, got.failure, got.stopped, got.retry_after_s) == (500, "", False, 3.0)
+    assert got.error_body == (b"sorry " * (ERROR_HEAD_BYTES // 6 + 1))[:ERROR_HEAD_BYTES]
+    assert written < 40 << 20, "what the sockets' buffers hold at most, not all"
+    assert got.pieces == [] and got.times_s == []
+
+
+async def test_an_error_as_long_as_servers_write_them_is_whole() -> None:
+    body = b'{"error":{"message":"' + b"x" * 60_000 + b'"}}'
+    head = b"HTTP/1.1 400 No\r\nContent-Length: %d\r\n\r\n" % len(body)
+    again = b"HTTP/1.1 400 No\r\nTransfer-Encoding: chunked\r\n\r\n"
+    whole = [again, *map(chunk, cut(body, 9_000)), END]
+    async with talking(Talker([head, *cut(body, 9_000)], whole)) as endpoint:
+        for _ in range(2):
+            got = await endpoint.post("/completions", b"{}")
+            assert (got.status, got.error_body, got.failure) == (400, body, "")
 
 
 def cut(data: bytes, size: int) -> list[bytes]:
