@@ -24,6 +24,7 @@ from typing import Any
 import aiohttp
 from aiohttp.http import HttpProcessingError
 
+from simulator.core.outcome import clean
 from simulator.core.unframe import Unframer
 from simulator.drive.wire import OnRead, StampingHandler, Watch
 
@@ -203,16 +204,25 @@ class Endpoint:
 
     def _failure(self, error: BaseException, exchange: Exchange) -> tuple[str, str]:
         if exchange.status:
-            return "cut", f"the stream broke: {error}"[:300]
+            return "cut", f"the stream broke: {_words(error)}"[:300]
         if isinstance(error, aiohttp.ClientConnectorError):
             return "refused", f"cannot connect to {self.base_url}: {error.os_error}"[:300]
         kind = "refused" if exchange.t_sent_s is None else "cut"
-        return kind, f"connection to {self.base_url} lost before headers: {error}"[:300]
+        return kind, f"connection to {self.base_url} lost before headers: {_words(error)}"[:300]
 
     async def close(self) -> None:
         await self._sdk.close()
         if self._session is not None and not self._session.closed:
             await self._session.close()
+
+
+def _words(error: BaseException) -> str:
+    """In one line. aiohttp numbers what is no HTTP like a status, which no server sent."""
+    if isinstance(error, HttpProcessingError | aiohttp.ClientResponseError):
+        return f"not HTTP: {clean(error.message)}"
+    if error.__cause__ is not None and isinstance(error.__cause__, HttpProcessingError):
+        return _words(error.__cause__)
+    return clean(str(error))
 
 
 def _retry_after(headers: Any) -> float | None:

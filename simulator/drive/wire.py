@@ -23,6 +23,9 @@ from simulator.core.unframe import peel
 #: reading from the socket
 HELD_BYTES = 1 << 20
 
+#: bytes kept from it so long at most, where reads do not end in an event: what they are may be no chunk at all
+LOOK_S = 0.1
+
 EVENT_END, EMPTY_LINE = b"\n\n\r\n", b"\r\n\r\n"
 #: of a body that comes with an error status, no more is read
 ERROR_BYTES = 1 << 20
@@ -95,6 +98,7 @@ class StampingHandler(ResponseHandler):
         self._holding: Watch | None = None  # the watch once its pieces are kept from the parser
         self._fed = self._odd_bytes = 0  # pieces that the parser has seen or need not see
         self._answered = False
+        self._look: asyncio.TimerHandle | None = None  # at what does not end in an event
 
     def watch(self, watch: Watch | None) -> None:
         """The next reply on this connection is kept in `watch`; the request has been sent, no answer has come. None: it
@@ -128,6 +132,12 @@ class StampingHandler(ResponseHandler):
         self._odd_bytes += len(data)
         if EMPTY_LINE in data or data[0] < 14 or self._odd_bytes > HELD_BYTES:
             self._release()
+        elif self._look is None:
+            self._look = self._loop.call_later(LOOK_S, self._look_now)
+
+    def _look_now(self) -> None:
+        self._look = None
+        self._release()
 
     def _in_head(self, watch: Watch, data: bytes) -> None:
         """The parser gets a head alone: what it cannot take behind one must not cost the head."""

@@ -125,6 +125,20 @@ async def test_an_error_as_long_as_servers_write_them_is_whole() -> None:
             assert (got.status, got.error_body, got.failure) == (400, body, "")
 
 
+@pytest.mark.parametrize("before", [1, 5])
+async def test_a_chunk_size_that_is_none_ends_the_reply_at_once_in_one_line(before: int) -> None:
+    got = await fetch(HEAD + chunk(EVENT), *[chunk(EVENT)] * before, b"zz\r\nfoo\r\n", b"more", timeout_s=20.0)
+    assert (got.failure, got.status) == ("cut", 200) and got.t_end_s - got.t_call_s < 10
+    assert got.body().startswith(EVENT * (before + 1))
+    assert "chunk size" in got.detail and "\n" not in got.detail and "400" not in got.detail
+
+
+async def test_what_is_no_http_is_told_in_one_line() -> None:
+    got = await fetch(b"ICY 200 OK\r\n\r\n", b"noise", timeout_s=20.0)
+    assert (got.failure, got.status) == ("cut", 0)
+    assert "before headers" in got.detail and "\n" not in got.detail and "400" not in got.detail
+
+
 def cut(data: bytes, size: int) -> list[bytes]:
     return [data[at : at + size] for at in range(0, len(data), size)]
 
