@@ -63,7 +63,8 @@ class Crew(Protocol):
 @dataclass(slots=True)
 class Ending:
     """stopped: "" | "interrupted" | "time limit" | "engine gone". caches_reset: the engine dropped its prefix cache
-    when asked. ran_dry: slots without a plan left in the window. unverified: solutions that failed their check."""
+    when asked. ran_dry: slots without a plan left in the window. unverified: solutions that failed their check. That
+    nothing was answered is its summary's to say."""
 
     stopped: str = ""
     caches_reset: bool = False
@@ -76,7 +77,7 @@ class Ending:
     def exit_code(self) -> int:
         if self.stopped == "interrupted":
             return 130
-        if self.stopped == ENGINE_GONE or (not self.answered and self.failed):
+        if self.stopped == ENGINE_GONE:
             return 3
         return 1 if self.unverified else 0
 

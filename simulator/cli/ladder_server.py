@@ -180,18 +180,18 @@ class Life:
             raise
         told = await closing(ending, opened)
         writer.finish(told)
-        write_report(folder, show=False)
-        return self._fault(ending, told.get(ENGINE_CHANGED) or [], opened)
+        written = write_report(folder, show=False)
+        return self._fault(ending, told.get(ENGINE_CHANGED) or [], opened, written.summary["unanswered"])
 
-    def _fault(self, ending: Ending, changed: list[str], opened: Opened) -> str:
+    def _fault(self, ending: Ending, changed: list[str], opened: Opened, unanswered: int) -> str:
         if ending.stopped == ENGINE_GONE:
             return opened.gone()
         if ending.stopped == "interrupted":
             return "interrupted"
         if changed:
             return f"the engine is not the one that was started ({named(changed)})"
-        if not ending.answered and ending.failed:
-            return f"all {ending.failed} requests failed; its report names the errors"
+        if unanswered:
+            return f"none of its requests ({unanswered}) was answered; its report names the errors"
         return ""
 
     def _manifest(self, run: RunJob, scenario: Scenario, opened: Opened) -> dict[str, Any]:

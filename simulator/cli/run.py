@@ -120,13 +120,13 @@ async def _run(options: Options, scenario: Scenario, text: str, out: Path, procs
             for name in ENGINE_FILES:
                 (out / name).unlink(missing_ok=True)
         raise
-    write_report(out, show=True)
+    written = write_report(out, show=True)
     print(f"report: {out / 'report.md'}; with charts: sim report {shlex.quote(str(out))} --html")
     if ending.stopped == ENGINE_GONE or opened.death():
         raise EngineError(f"{opened.gone()}; {out} holds what came before")
     if changed := RunFolder.open(out).manifest.get(ENGINE_CHANGED):
         raise EngineError(f"the engine is not the one that was started ({named(changed)}); {out} is marked so")
-    return ending.exit_code
+    return ending.exit_code or (EngineError.exit_code if written.summary["unanswered"] else 0)
 
 
 async def _measure(

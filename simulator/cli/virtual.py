@@ -48,9 +48,9 @@ def main(
     progress = Progress(plain=plain)
     ending = play(scenario, params, played, replicas, writer, progress)
     say("folding the records")
-    write_report(out, show=True)
+    written = write_report(out, show=True)
     print(f"report: {out / 'report.md'}; with charts: sim report {shlex.quote(str(out))} --html")
-    return 130 if ending["stopped"] == "interrupted" else 3 if ending["failed"] and not ending["answered"] else 0
+    return 130 if ending["stopped"] == "interrupted" else 3 if written.summary["unanswered"] else 0
 
 
 def say(what: str) -> None:

@@ -17,6 +17,10 @@ from simulator.core.window import STOPPED_BEFORE
 
 #: code -> (why it matters, what to do)
 REASONS: dict[str, tuple[str, str]] = {
+    "unanswered": (
+        "nothing was measured, so no figure of this run says anything of the engine",
+        "see records.jsonl for what the requests met; raise `time_limit_s` if they were cut off by it",
+    ),
     "client_limited": (
         "past these limits the figures describe the load generator: no verdict may be drawn from a comparison with it",
         "give the client idle cores or another machine, or lower the concurrency, and run again",
@@ -151,6 +155,9 @@ def warning(code: str, what: str) -> dict[str, str]:
 def warnings(summary: dict[str, Any], damage: Mapping[str, int], unsound: Sequence[str] = ()) -> list[dict[str, str]]:
     """All warnings of a summary, the gravest first (in the order of REASONS)."""
     found = of_limits(summary)
+    if sent := summary["unanswered"]:
+        warm = " of warm-up" * (not summary["agent"] and not summary["synthetic"])
+        found.append(warning("unanswered", f"not answered: all of the requests{warm} that were sent, {sent}"))
     for kind in KINDS:
         if summary[kind] is not None:
             found += _traffic(kind, summary[kind])

@@ -28,16 +28,16 @@ from simulator.core.table import Floats, Mask, Table
 from simulator.core.throughput import cached, rates
 from simulator.core.tools import tools
 from simulator.core.turns import fairness, latency, turns_due
-from simulator.core.window import Traffic, cancelled, failed, ok, traffic
+from simulator.core.window import Traffic, cancelled, failed, ok, traffic, unanswered
 
 SCHEMA = 1
 SOURCES = ("usage", "continuous", "counted", "none")
 
 
 def summarise(run: RunData, *, slo: Mapping[str, float] | None = None) -> dict[str, Any]:
-    """{"schema", "fold", "mode", "agent", "synthetic", "client", "engine", "limit", "warnings"}: plain numbers, texts,
-    lists and None; never NaN. slo: objectives for goodput, instead of the run's own. A kind of traffic that was not
-    sent is None."""
+    """{"schema", "fold", "mode", "agent", "synthetic", "unanswered", "client", "engine", "limit", "warnings"}: plain
+    numbers, texts, lists and None; never NaN. slo: objectives for goodput, instead of the run's own. A kind of traffic
+    that was not sent is None."""
     samples = [sample for kind in KINDS if (sample := traffic(run, kind)) is not None]
     open_at = open_by_records(run.requests) if run.ended else open_by_pulses(run.pulses)
     placed = placing(run)
@@ -49,6 +49,7 @@ def summarise(run: RunData, *, slo: Mapping[str, float] | None = None) -> dict[s
         "mode": run.mode,
         "agent": parts.get("agent"),
         "synthetic": parts.get("synthetic"),
+        "unanswered": unanswered(run.requests),
         "client": client(samples),
         "engine": {
             "agent": scraped.get("agent"),

@@ -66,6 +66,14 @@ def failed(requests: Table) -> Mask:
     return ~(ok(requests) | cancelled(requests))
 
 
+def unanswered(requests: Table) -> int:
+    """How many requests were sent of which not one was answered, 0 where one was: those besides warm-up, or warm-up
+    alone where nothing came after it."""
+    warm = requests.text("purpose").among("warmup")
+    sent = requests if warm.all() else requests.where(~warm)
+    return 0 if ok(sent).any() else sent.n
+
+
 def traffic(run: RunData, kind: str) -> Traffic | None:
     """The `kind` ("agent" or "synthetic") part of a run; None when it sent nothing besides warm-up."""
     chosen = run.requests.text("kind").among(kind) & ~run.requests.text("purpose").among("warmup")

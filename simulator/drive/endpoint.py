@@ -219,7 +219,7 @@ class Endpoint:
 def _words(error: BaseException) -> str:
     """In one line. aiohttp numbers what is no HTTP like a status, which no server sent."""
     if isinstance(error, HttpProcessingError | aiohttp.ClientResponseError):
-        return f"not HTTP: {clean(error.message)}"
+        return f"not HTTP: {clean(error.message).rstrip(' ^')}"
     if error.__cause__ is not None and isinstance(error.__cause__, HttpProcessingError):
         return _words(error.__cause__)
     return clean(str(error))

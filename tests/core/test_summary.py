@@ -168,6 +168,7 @@ QUIET = reply(11.0, [(250, 1)] + [(100, 1)] * 80)
 @pytest.mark.parametrize(
     ("code", "some", "parts"),
     [
+        ("unanswered", [failure(12.0, "timeout")], {}),
         ("client_unknown", [QUIET], {"pulses": []}),
         ("client_limited", [QUIET], {"pulses": [pulse(12.0, loop_lag_s=0.2)]}),
         ("no_steady_window", [QUIET], {"windows": {}, "ended": False}),
@@ -225,6 +226,19 @@ def test_each_warning_has_its_occasion(code: str, some: list[Reply], parts: dict
         and (found[code]["why"], found[code]["cure"]) == REASONS[code]
     )
     assert_plain(summary)
+
+
+def test_a_run_of_which_nothing_was_answered() -> None:
+    warm = {"purpose": "warmup", "kind": "synthetic"}
+    cut, lost = reply(12.0, outcome="cancelled", error="cancelled"), failure(11.0, **warm)
+    good, spare = QUIET, reply(9.0, [(250, 1)], **warm)
+    cases = [((), 0), ((cut,), 1), ((cut, failure(13.0)), 2), ((lost, lost), 2), ((lost, cut, spare), 1),
+             ((spare,), 0), ((lost, spare), 0), ((lost, cut, good), 0)]  # fmt: skip
+    for some, sent in cases:
+        summary = summarise(run_of(*some))
+        told = [w["what"] for w in summary["warnings"] if w["code"] == "unanswered"]
+        assert (summary["unanswered"], len(told)) == (sent, bool(sent))
+    assert "requests of warm-up that were sent, 2" in summarise(run_of(lost, lost))["warnings"][0]["what"]
 
 
 def test_replies_of_other_models_are_warned_of_once() -> None:

@@ -57,6 +57,8 @@ def test_a_warm_up_that_nobody_answers_ends_at_the_time_limit(tmp_path: Path) ->
     assert asked < 128, "the measured traffic was not sent into a server that does not answer"
     records = [orjson.loads(line) for line in (tmp_path / "run" / "records.jsonl").read_bytes().splitlines()]
     assert {r["outcome"] for r in records} == {"cancelled"}
+    said = " ".join(cost.output.split())
+    assert cost.exit_code == 3 and "warning not answered: all of the requests" in said
 
 
 #: long enough that MAX_BYTES ends inside a number
