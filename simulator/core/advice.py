@@ -106,6 +106,11 @@ REASONS: dict[str, tuple[str, str]] = {
         "the embedded engine got too little CPU to keep to its own cost model",
         "leave it an idle core, or lower the concurrency; a real engine is not concerned",
     ),
+    "metrics_unnamed": (
+        "what runs and waits, KV use, cache hits, preemptions and acceptance are not known, so nothing tells whether "
+        "the engine or its front end is the limit, or whether others use it",
+        "measure vLLM itself where a router or proxy answers /metrics in its place; other engines' names are not read",
+    ),
     "scrapes_failed": (
         "engine gauges cover only part of the run",
         "check that /metrics answers under load; a busy front end can starve it",
@@ -166,6 +171,8 @@ def warnings(summary: dict[str, Any], damage: Mapping[str, int], unsound: Sequen
         _others(kind, part["other_models"]) for kind in KINDS if (part := summary[kind]) and part["other_models"]
     ]:
         found.append(warning("other_model", f"asked for another model than replies name: {'; '.join(others)}"))
+    if any(each is not None and not each["named"] for each in map(summary["engine"].get, KINDS)):
+        found.append(warning("metrics_unnamed", "/metrics answered with none of vLLM's figures"))
     if summary["engine"]["failed_scrapes"]:
         found.append(warning("scrapes_failed", f"{summary['engine']['failed_scrapes']} scrapes of /metrics failed"))
     lost = ", ".join(f"{n} in {f}" for f, n in sorted(damage.items()))

@@ -22,6 +22,8 @@ QUERIES, HITS = "vllm:prefix_cache_queries_total", "vllm:prefix_cache_hits_total
 GENERATED, PREEMPTIONS = "vllm:generation_tokens_total", "vllm:num_preemptions_total"
 STARTED = "process_start_time_seconds"
 LAG = "embedded:schedule_lag_seconds"
+#: beginnings of the names of an engine's own figures, apart from its process's
+ENGINES = ("vllm:", "embedded:")
 #: endings of sample names that only grow; histograms contribute their sum and count
 COUNTS = ("_total", "_count", "_sum")
 #: of a window, the share that must lie between scrapes inside it, for a rate by the engine's own count: of a shorter
@@ -114,10 +116,10 @@ def engine(
 
     {scrapes, running_mean, running_max, waiting_mean, waiting_max, kv_use_mean, kv_use_max, prefix_hit_share,
     preemptions, acceptance_length (1 + accepted / drafts; None without drafts), output_tok_s, backlog_mean,
-    backlog_p95, emulation_lag_s, restarted, fallen}; shares are 0 to 1. placed: how growth between two scrapes with an
-    edge of the window between them is shared out. output_tok_s: None where scrapes inside the window span too little of
-    it. emulation_lag_s: how late an emulated engine's tokens went out, median of its recent peaks. fallen: counters
-    that went back.
+    backlog_p95, emulation_lag_s, restarted, fallen, named}; shares are 0 to 1. placed: how growth between two
+    scrapes with an edge of the window between them is shared out. output_tok_s: None where scrapes inside the
+    window span too little of it. emulation_lag_s: how late an emulated engine's tokens went out, median of its
+    recent peaks. fallen: counters that went back. named: whether any of it has a name of vLLM's.
     """
     chosen = within(samples, window)
     inside = [s for s in chosen if s.t_s >= window.start_s]
@@ -151,6 +153,7 @@ def engine(
         "emulation_lag_s": quantile(gauge(LAG), 0.5),
         "restarted": restarted(chosen),
         "fallen": fallen(chosen),
+        "named": any(name.startswith(ENGINES) for s in inside for name in s.values),
     }
 
 

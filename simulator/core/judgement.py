@@ -15,7 +15,7 @@ from simulator.core.run import KINDS
 
 #: A summary says by which rules it was folded. Raised whenever the same records come to other figures or judgements,
 #: which tests/store/test_fold_version.py notices.
-FOLD = 4
+FOLD = 5
 
 
 def limits(summary: Mapping[str, Any]) -> dict[str, Any]:

@@ -195,6 +195,7 @@ QUIET = reply(11.0, [(250, 1)] + [(100, 1)] * 80)
         ("engine_restarted", [QUIET], {
             "engine": (scrape(12.0, generation_tokens_total=500), scrape(14.0, generation_tokens_total=3)),
         }),
+        ("metrics_unnamed", [QUIET], {"engine": (EngineSample(12.0, {"process_start_time_seconds": 1.7e9}),)}),
         ("scrapes_failed", [QUIET], {"engine": (EngineSample(12.0, {}, "TimeoutError"),)}),
         ("front_end_backlog", [reply(11.0, [(250, 1)] + [(100, 1)] * 80) for _ in range(8)], {
             "engine": (scrape(12.0, num_requests_running=0, num_requests_waiting=0),),
@@ -239,6 +240,15 @@ def test_a_run_of_which_nothing_was_answered() -> None:
         told = [w["what"] for w in summary["warnings"] if w["code"] == "unanswered"]
         assert (summary["unanswered"], len(told)) == (sent, bool(sent))
     assert "requests of warm-up that were sent, 2" in summarise(run_of(lost, lost))["warnings"][0]["what"]
+
+
+def test_figures_that_are_not_vllms_are_warned_of_once() -> None:
+    both = [QUIET, reply(11.0, [(250, 1)] + [(100, 1)] * 80, kind="synthetic")]
+    windows = {**WINDOW, "synthetic": (10.0, 20.0)}
+    for values, codes in (({}, ["metrics_unnamed"]), ({"vllm:kv_cache_usage_perc": 0.5}, [])):
+        engine = (scrape(5.0, num_requests_running=1), *(EngineSample(11.0 + n, dict(values)) for n in range(3)))
+        found = summarise(run_of(*both, windows=windows, engine=engine))["warnings"]
+        assert [w["code"] for w in found if w["code"] == "metrics_unnamed"] == codes
 
 
 def test_replies_of_other_models_are_warned_of_once() -> None:
