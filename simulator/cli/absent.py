@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from simulator.core.scenario import Scenario
+from simulator.core.wording import left_out
 from simulator.tasks import catalog
 
 
@@ -17,4 +18,4 @@ def absent(scenario: Scenario) -> dict[str, str]:
 
 
 def sentences(scenario: Scenario) -> tuple[str, ...]:
-    return tuple(f"{name} is left out, for it needs {why}" for name, why in absent(scenario).items())
+    return left_out(absent(scenario))

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from simulator.core.wording import counted
 from simulator.errors import UsageError
 from simulator.store.arrow import SOURCES, Identity, batches, schema
 from simulator.store.export import FORMATS, writing
 from simulator.store.folder import RunFolder
 from simulator.store.ladder_runs import is_ladder, ladder_runs
 from simulator.store.writer import CHUNKS
-from simulator.view.format import count, counted
+from simulator.view.format import count
 
 
 @dataclass(frozen=True, slots=True)

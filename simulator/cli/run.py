@@ -35,6 +35,7 @@ from simulator.errors import ClientLost, EngineError, Interrupted, SimError, Usa
 from simulator.store.folder import RunFolder
 from simulator.store.manifest import ENGINE_FILES, ENGINE_LOG, MANIFEST
 from simulator.tokenizer import NAME as TOKENIZER
+from simulator.virtual.playable import closed_loops
 
 if TYPE_CHECKING:
     from simulator.cli.planning import Planning
@@ -193,6 +194,7 @@ def with_options(scenario: Scenario, options: Options) -> Scenario:
         raise UsageError("--faults needs an engine that answers requests; leave out --virtual")
     if options.virtual is not None:
         replay_only(scenario, "--virtual")
+        closed_loops(scenario)
     if options.oracle is not None:
         check_oracle(scenario, options.oracle, options.endpoint, options.engine)
     if options.endpoint is not None and not options.endpoint.strip():

@@ -25,11 +25,11 @@ from simulator.core.action import (
     Write,
 )
 from simulator.core.task import CLASSIC_STYLE, SIZES, Task
+from simulator.core.wording import counted, left_out
 from simulator.drive.commands import ShellRunner
 from simulator.drive.zygote import ZygoteRunner
 from simulator.errors import UsageError
 from simulator.tasks import catalog, programs
-from simulator.view.format import counted
 
 _SHOWN_FILES, _SHOWN_CHARS = 60, 100
 
@@ -40,12 +40,15 @@ def listed(tasks_dir: Path | None, measure: bool) -> int:
     table.add_column("template", no_wrap=True)
     for title in ("turns", "tokens" if measure else "files", "broken", "needs"):
         table.add_column(title)
+    lacks: dict[str, str] = {}
     names = sorted(catalog.templates(folder), key=lambda n: (catalog.kind_of(n, folder), n))
     runner = ZygoteRunner(ShellRunner()) if measure else None
     for name in names:
         missing = catalog.lacking(name, folder)
         recorded = catalog.recorded(name, folder)
-        needs = ", ".join(f"{x} (missing)" if x in missing else x for x in catalog.needs(name, folder)) or "-"
+        needs = ", ".join(f"{x} *" if x in missing else x for x in catalog.needs(name, folder)) or "-"
+        if missing:
+            lacks[name] = programs.why_not(missing[0])
         task = catalog.make(name, 1, "medium", CLASSIC_STYLE, folder)
         turns = str(len(task.steps)) if recorded else "live only"
         files = f"{len({p for c in task.history for p in c.files}):,}"
@@ -60,10 +63,11 @@ def listed(tasks_dir: Path | None, measure: bool) -> int:
     console.print(table)
     console.print(
         f"{len(names)} templates; figures are of seed 1, size medium; broken: wrong results that its check must "
-        f"refuse. Sizes: {', '.join(SIZES)}. A template that lacks "
-        "what it needs is not drawn.",
+        f"refuse. Sizes: {', '.join(SIZES)}.",
         highlight=False,
     )
+    for line in left_out(lacks):
+        console.print(f"* {line}", highlight=False, markup=False)
     return 0
 
 

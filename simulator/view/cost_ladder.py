@@ -12,10 +12,11 @@ from rich.text import Text
 from simulator.core.choice.choice import AGENTS, SYNTHETIC, Choice, Winner
 from simulator.core.compare.pairs import PairedRatio
 from simulator.core.compare.verdict import Verdict
+from simulator.core.wording import counted
 from simulator.view.cells import clean
 from simulator.view.cost import Traffic, cost_grid, saved, traffic_json
 from simulator.view.final import Hanging
-from simulator.view.format import DASH, count, counted, digits, dollars
+from simulator.view.format import DASH, count, digits, dollars
 from simulator.view.identity import EMULATED, RANDOM_WEIGHTS
 
 

@@ -20,6 +20,7 @@ from simulator.view.identity import (
     emulation,
     is_emulated,
     is_random,
+    lacked,
     synthetic_shape,
     title,
     tools_carried_out,
@@ -72,6 +73,7 @@ def final(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Renderable
         parts += [Hanging(Text(line)) for line in _agent_lines(agent, carried_out=tools_carried_out(manifest))]
     parts += [Hanging(Text(line)) for line in arrival_lines(summary)]
     parts += _limits(summary) + _verdict(summary)
+    parts += [Hanging(Text(f"{'left out':{LABEL}}{line}")) for line in lacked(manifest)]
     return Group(*parts)
 
 

@@ -26,11 +26,6 @@ def count(value: float | None) -> str:
     return DASH if value is None or not math.isfinite(value) else f"{value:,.0f}"
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 commit`, `1,204 commits`; nouns whose plural takes an s."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
 def duration(value_s: float | None, figures: int = 3) -> str:
     """41.2 µs, 41.2 ms, 4.12 s, 2:05 min, 1:02:05 h; with more figures than three, seconds instead of minutes."""
     if value_s is None or not math.isfinite(value_s):

@@ -13,8 +13,9 @@ from rich.text import Text
 from simulator.core.choice.choice import AGENTS, SYNTHETIC
 from simulator.core.choice.headline import Best, Headline
 from simulator.core.history import Group, Row
+from simulator.core.wording import counted
 from simulator.view.cells import clean, clip
-from simulator.view.format import DASH, count, counted, digits, duration
+from simulator.view.format import DASH, count, digits, duration
 
 #: cells from which on a run has one line
 ROOMY = 160

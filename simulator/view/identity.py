@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from simulator.core.wording import left_out
 from simulator.view.cells import clean
 
 EMULATED = "EMULATED ENGINE"
@@ -75,6 +76,14 @@ def synthetic_shape(manifest: Mapping[str, Any]) -> str:
         rate = arrival.get("requests_per_s")
         return f"{size} by {arrival['kind']}" if rate is None else f"{size} at {rate:g}/s"
     return f"{size} x {shape['concurrency']}"
+
+
+def lacked(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """A sentence for each template that the run's machine could not play."""
+    lacks = manifest.get("templates_left_out")
+    if not isinstance(lacks, Mapping):
+        return ()
+    return tuple(clean(line) for line in left_out({str(name): str(why) for name, why in lacks.items()}))
 
 
 def command(manifest: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ from simulator.view.identity import (
     facts,
     is_emulated,
     is_random,
+    lacked,
     synthetic_shape,
     title,
     tools_carried_out,
@@ -39,7 +40,7 @@ def report(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
     if agent is None and synthetic is None:
         lines += ["No request was recorded, so there is nothing to report.", ""]
     else:
-        lines += [*side_by_side(agent, synthetic, manifest), *notes(summary), ""]
+        lines += [*side_by_side(agent, synthetic, manifest), *notes(summary, manifest), ""]
     if agent is not None:
         carried_out = tools_carried_out(manifest)
         lines += [*section(agent), *wall(agent), *sessions(agent, carried_out=carried_out), *groups(agent)]
@@ -114,7 +115,7 @@ def side_by_side(agent: Any, synthetic: Any, manifest: Mapping[str, Any]) -> Lin
     return lines + table(("", *heads), rows)
 
 
-def notes(summary: Mapping[str, Any]) -> Lines:
+def notes(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Lines:
     """A line for each figure of the table that needs one."""
     agent = summary["agent"]
     lines = ["Percentiles cover requests sent in the window; failed ones have no latency and are counted above."]
@@ -142,6 +143,7 @@ def notes(summary: Mapping[str, Any]) -> Lines:
             "Fairness compares how much each session was slowed down: a turn's latency over the median of turns with "
             "about its context; Jain's index is 1 when all are alike, 1/n when one gets everything."
         )
+    lines += [cell(line) for line in lacked(manifest)]
     return ["", *(f"- {line}" for line in lines)]
 
 

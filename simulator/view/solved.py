@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulator.core.quality import quality_of
-from simulator.view.format import DASH, cell, count, counted, digits, percent
+from simulator.core.wording import counted
+from simulator.view.format import DASH, cell, count, digits, percent
 from simulator.view.report_parts import table
 
 #: core.record.FAILURES in words

@@ -15,6 +15,7 @@ from simulator.errors import UsageError
 from simulator.virtual.fleet import Fleet
 from simulator.virtual.library import DISTINCT
 from simulator.virtual.log import Log
+from simulator.virtual.playable import closed_loops
 from simulator.virtual.sampling import merged
 from simulator.virtual.script import Script
 
@@ -83,15 +84,15 @@ def check(scenario: Scenario, params: EngineParams, replicas: int) -> None:
         raise UsageError(f"--replicas {replicas}: at least one engine is needed")
     if replicas > MOST_REPLICAS:
         raise UsageError(f"--replicas {replicas}: at most {MOST_REPLICAS:,} engines are simulated at once")
+    closed_loops(scenario)
     if scenario.sessions:
         _check_agents(scenario, params, replicas)
     block = scenario.synthetic
     if block is None:
         return
-    if block.arrival.kind != "closed" or block.concurrency is None:
-        raise UsageError("`synthetic.arrival`: virtual time plays closed loops only; run this one in real time")
-    if not scenario.sessions and replicas > min(block.requests, block.concurrency):
-        raise UsageError(f"--replicas {replicas}: more engines than the {block.concurrency} synthetic requests at once")
+    at_once = min(block.requests, block.concurrency or block.requests)
+    if not scenario.sessions and replicas > at_once:
+        raise UsageError(f"--replicas {replicas}: more engines than the {at_once} synthetic requests at once")
     if block.input_tok + block.output_tok > params.max_model_len:
         raise UsageError(
             f"synthetic requests of {block.input_tok} + {block.output_tok} tokens do not fit the engine's "
@@ -100,8 +101,6 @@ def check(scenario: Scenario, params: EngineParams, replicas: int) -> None:
 
 
 def _check_agents(scenario: Scenario, params: EngineParams, replicas: int) -> None:
-    if scenario.arrival.kind != "closed":
-        raise UsageError("`arrival`: virtual time plays closed loops only; run this scenario in real time")
     if replicas > scenario.sessions:
         raise UsageError(f"--replicas {replicas}: more engines than the scenario's {scenario.sessions} sessions")
     if scenario.trace is not None and scenario.trace.sessions == "once" and scenario.sessions > DISTINCT:

@@ -9,7 +9,7 @@ import git
 import pytest
 
 from simulator.cli.own_tasks import with_tasks
-from simulator.cli.tasks import checked, shown
+from simulator.cli.tasks import checked, listed, shown
 from simulator.cli.tasks_new import made
 from simulator.core.scenario import scenario_hash
 from simulator.core.scenario_file import parse
@@ -234,13 +234,17 @@ def test_a_plan_of_ones_own_template(mine: Path, tmp_path: Path, monkeypatch: py
     assert code == 0 and "1 sessions, 7 calls" in said, said
 
 
-def test_a_template_that_lacks_a_program_is_not_drawn(mine: Path) -> None:
+def test_a_template_that_lacks_a_program_is_not_drawn(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = mine / "prices" / "recipe.py"
     path.write_text(path.read_text().replace("NEEDS = ()", 'NEEDS = ("no-such-program",)'))
     assert catalog.lacking("prices", mine) == ("no-such-program",)
     assert "prices" not in catalog.of_kind("coding", mine)
     with pytest.raises(UsageError, match="prices needs no-such-program"):
         catalog.of_kind("coding", mine, ("prices",))
+    assert listed(mine, False) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "(missing)" not in said
+    assert "* prices is left out, for it needs no-such-program, and there is none: install no-such-program" in said
 
 
 def test_a_recipe_that_cannot_be_read_is_named(mine: Path) -> None:

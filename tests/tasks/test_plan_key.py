@@ -14,7 +14,7 @@ PACKAGE = Path(planning.__file__).resolve().parents[1]
 #: rooms of which every file is in the key; trace/ in the keys of scenarios that play one
 WHOLE = ("cline", "tasks", "drive", "trace")
 #: these decide where and how a plan is kept and words of errors, never what is in it
-BESIDE = {"errors.py", "store/folder.py"}
+BESIDE = {"errors.py", "store/folder.py", "core/wording.py"}
 
 
 def imported(path: Path) -> set[str]:

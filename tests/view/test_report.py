@@ -134,6 +134,15 @@ def test_a_replay_says_verified_and_of_how_many(outcomes: list[bool | None], tol
     assert f"recorded solution verified: {told}" in shown and "solved" not in shown
 
 
+def test_templates_that_the_machine_could_not_play_are_told() -> None:
+    summary = summarise(run_of(reply(1.0, [(10, 1)])))
+    manifest = {"templates_left_out": {"coding_x": "node 22.6 or newer, and /usr/bin/node is 20.20: install Node.js"}}
+    said = "coding_x is left out, for it needs node 22.6 or newer, and /usr/bin/node is 20.20: install Node.js"
+    assert f"- {said}" in report(summary, manifest).replace("\\", "").splitlines()
+    assert any(line.strip() == f"left out   {said}" for line in screen(summary, manifest, 200))
+    assert "left out" not in "\n".join(screen(summary, {})) and "is left out" not in report(summary, {})
+
+
 AS_ASKED = "cut after 3 turns, as asked"
 
 

@@ -171,6 +171,8 @@ def test_a_signal_to_all_processes_while_planning_is_one_sentence(name: str, tmp
         ({"keep": True}, "--virtual and --keep exclude each other"),
         ({"virtual": Virtual(Path("none.yaml"), 1)}, "none.yaml: cannot be read"),
         ({"virtual": Virtual(None, 0)}, "at least one engine"),
+        ({"overrides": ("synthetic.arrival={kind: poisson, requests_per_s: 1}",)}, "closed loops only"),
+        ({"scenario": ROOT / "scenarios" / "open_loop.yaml"}, "closed loops only"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_leaves_no_folder(changes: dict[str, Any], said: str, tmp_path: Path) -> None:
