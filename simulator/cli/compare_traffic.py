@@ -13,17 +13,10 @@ from simulator.core.choice.choice import FIGURES, OUTPUT, Rung, choose
 from simulator.core.choice.loads import ByLoad, by_load
 from simulator.core.why.split import split
 from simulator.errors import UsageError
+from simulator.view.both import Both, shape_json, shape_sheet
 from simulator.view.by_load import LOADS, load_json, load_sheets
 from simulator.view.by_load_chart import load_picture
-from simulator.view.compare_traffic import (
-    CHOICE,
-    Both,
-    choice_json,
-    choice_sheets,
-    choice_spec,
-    shape_json,
-    shape_sheet,
-)
+from simulator.view.compare_traffic import CHOICE, SAME_PAIRS, choice_json, choice_sheets, choice_spec
 from simulator.view.identity import EMULATED, RANDOM_WEIGHTS
 from simulator.view.sheet import Document
 from simulator.view.why import Side, marks
@@ -91,9 +84,11 @@ def ladder_answer(found: Found, figure: str) -> LadderAnswer:
         sheets = (*sheets, shape_sheet(both, f"What the two kinds of traffic are, on {found.first.name}"))
     told = (f"{EMULATED}: not a GPU",) * found.emulated + (RANDOM_WEIGHTS,) * found.random_weights
     scenario = f" ({found.scenario})" if found.scenario else ""
-    notes = [f"{each}." for each in found.said]
-    notes += ["Each rung's figure is the geometric mean of its repeats; 'against best' is over pairs of equal work."]
-    if max(choice.runs for choice in choices.values()) < 2:
+    how = "Each rung's figure is the geometric mean of its repeats; 'against best' is over pairs of equal work."
+    if any(SAME_PAIRS in sheet.heads for sheet in sheets):
+        how += f" '{SAME_PAIRS}' and 'best there' are both rungs' figures over these pairs, of which it is the ratio."
+    notes = [*(f"{each}." for each in found.said), how]
+    if max(choice.runs for choice in choices.values()) < 2 and not all(each.undrawn for each in choices.values()):
         notes.insert(0, "One run a rung: differences of a few percent are suggestions; repeated pairs decide.")
     document = Document(f"compare-traffic: {found.name}{scenario}", told, sheets, tuple(notes))
     answers = [choice_json(levels[level], choice, figure) for level, choice in choices.items()]

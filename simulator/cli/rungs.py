@@ -10,6 +10,7 @@ from typing import Any
 from simulator.cli.reading import Opened, opened
 from simulator.core.choice.choice import OUTPUT, Repeat, Rung
 from simulator.core.choice.ladder_file import parse
+from simulator.core.compare.comparable import OneRun, other_scenario
 from simulator.core.compare.same import distinct
 from simulator.core.limit import CLIENT
 from simulator.core.run import KINDS
@@ -84,6 +85,7 @@ def _of_folders(path: Path, folders: list[Path]) -> Found:
     runs = [found[place] for place in places]
     _one_model(path, runs)
     _one_mode(path, runs)
+    _one_scenario(path, runs)
     rungs: dict[str, list[Opened]] = {}
     for run in runs:
         rungs.setdefault(_rung_name(run), []).append(run)
@@ -139,6 +141,12 @@ def _one_model(path: Path, runs: list[Opened]) -> None:
 def _one_mode(path: Path, runs: list[Opened]) -> None:
     if len({str(run.manifest.get("mode") or "replay") for run in runs}) > 1:
         raise Incomparable(f"{path} holds live runs and replays, which are other work; give a folder for each")
+
+
+def _one_scenario(path: Path, runs: list[Opened]) -> None:
+    first, *others = (OneRun(run.name, run.manifest, run.summary, True, {}, {}) for run in runs)
+    if told := next((told for run in others if (told := other_scenario(first, run))), ""):
+        raise Incomparable(f"{path}: {told}, so what differs may be the work's; give a folder for each scenario")
 
 
 def _repeats(runs: list[Opened]) -> tuple[Repeat, ...]:

@@ -74,6 +74,8 @@ def _ratio(found: ByLoad, kind: str, name: str, level: int) -> str:
 
 def sentences(found: ByLoad, synthetic: str) -> list[str]:
     """Who leads where, where that changes, and what a choice by the synthetic test at its largest load would cost."""
+    if len(found.rungs) < 2:
+        return [f"No verdict: {clean(found.first)} is the only rung with figures, and a choice takes two."]
     said = []
     for kind, name in ((AGENTS, "Agents"), (SYNTHETIC, synthetic)):
         if told := _led(found, kind, name):

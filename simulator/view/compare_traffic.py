@@ -1,25 +1,19 @@
-"""The answer of `sim compare-traffic`: what two kinds of traffic ask of one engine, and which configuration each would
-choose."""
+"""The answer of `sim compare-traffic`: which configuration each kind of traffic would choose, and what the wrong
+choice costs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from simulator.core.choice.choice import AGENTS, FIGURES, OUTPUT, SYNTHETIC, Choice, Rung, Winner
 from simulator.core.choice.rank import LEAST_REPEATS
 from simulator.core.compare.verdict import Verdict
-from simulator.core.stats import ratio
-from simulator.core.why.measured import Measured
-from simulator.core.why.split import Split
 from simulator.view.cells import clean
-from simulator.view.format import DASH, count, digits, measure, percent
-from simulator.view.identity import synthetic_shape
+from simulator.view.format import DASH, digits, measure
 from simulator.view.sheet import Sheet
-from simulator.view.verdict import WHO
-from simulator.view.why import Side, times
 
 #: figure -> how a column and a sentence call it
 FIGURE_WORDS = {
@@ -30,87 +24,8 @@ FIGURE_WORDS = {
 }
 #: of a sheet, and of the picture that belongs to it
 CHOICE = "Which rung wins for which traffic"
-
-
-@dataclass(frozen=True, slots=True)
-class Both:
-    """One run's two kinds of traffic. split: the synthetic throughput over the agents', taken apart; None when one of
-    them brought nothing."""
-
-    run: Side
-    agents: Measured
-    synthetic: Measured
-    split: Split | None
-
-
-def shape_sheet(both: Both, heading: str) -> Sheet:
-    rows = [(label, *cells) for label, *cells in _shape_rows(both)]
-    told = shape_sentences(both)
-    return Sheet(heading, told, ("", "agents", _synthetic_name(both.run)), tuple(rows))
-
-
-def _synthetic_name(run: Side) -> str:
-    return synthetic_shape(run.manifest) or "synthetic"
-
-
-def _shape_rows(both: Both) -> list[tuple[str, str, str]]:
-    parts = both.run.summary["agent"], both.run.summary["synthetic"]
-    sides = both.agents, both.synthetic
-
-    def summed(label: str, unit: str, *path: str) -> tuple[str, str, str]:
-        return (label, *(measure(_at(part, path), unit) for part in parts))
-
-    def counted(label: str, unit: str, values: Sequence[float | None]) -> tuple[str, str, str]:
-        return (label, *(measure(each, unit) for each in values))
-
-    limits = [(both.run.summary.get("limit") or {}).get(kind) or {} for kind in ("agent", "synthetic")]
-    where = tuple(WHO.get(str(each.get("where")), DASH) for each in limits)
-    rows = [
-        summed("prompt tokens, mean (ISL)", "", "prompt_tok", "mean"),
-        summed("reply tokens, mean (OSL)", "", "output_tok_per_request", "mean"),
-        summed("cached share of prompts", "share", "cached_share", "all"),
-        counted("prompt tokens computed a request", "", [ratio(m.computed_prompt_tok, m.firsts) for m in sides]),
-        counted("share of tokens that is prefill", "share", [ratio(m.computed_prompt_tok, m.step_tok) for m in sides]),
-        counted("requests open at the client", "", [m.in_flight for m in sides]),
-        counted("requests running in the engine", "", [m.running for m in sides]),
-        counted("step as a request sees it", "s", [m.step_s for m in sides]),
-        counted("KV cache in use", "share", [m.kv_use for m in sides]),
-        counted("output tok/s", "", [m.output_tok_s for m in sides]),
-        summed("uncached input tok/s", "", "uncached_input_tok_s"),
-        summed("TTFT p50", "s", "ttft_s", "p50"),
-        summed("TPOT p50", "s", "tpot_s", "p50"),
-        ("the limit is", *where),
-    ]
-    return [row for row in rows if set(row[1:]) != {DASH}]
-
-
-def _at(part: Any, path: Sequence[str]) -> float | None:
-    for key in path:
-        part = part.get(key) if isinstance(part, Mapping) else None
-    return part if isinstance(part, int | float) else None
-
-
-def shape_sentences(both: Both) -> tuple[str, ...]:
-    """What each sends, and what comes of it."""
-    agent, synthetic = both.run.summary["agent"], both.run.summary["synthetic"]
-    name = _synthetic_name(both.run)
-    sent = []
-    for who, part in (("Agents", agent), (name, synthetic)):
-        prompt, reply = _at(part, ("prompt_tok", "mean")), _at(part, ("output_tok_per_request", "mean"))
-        cached = _at(part, ("cached_share", "all"))
-        told = f"{who}: {count(prompt)} tokens in, {count(reply)} out"
-        sent.append(told if cached is None else f"{told}, {percent(cached, 2)} of the prompt cached")
-    if both.split is None:
-        return (f"{'; '.join(sent)}.",)
-    parts = [
-        f"{times(each.ratio)} {words}"
-        for each, words in zip(
-            both.split.factors, ("requests in a step", "tokens a step", "steps a second"), strict=True
-        )
-        if each.key in ("in_step", "tok_a_step", "steps_s") and each.ln is not None and abs(each.ln) >= 0.01
-    ]
-    made = f"The engine makes {times(both.split.ratio)} as many tokens a second of {name} as of agents' work"
-    return f"{'; '.join(sent)}.", f"{made}{': ' + ', '.join(parts) if parts and both.split.holds else ''}."
+#: head of a column: a rung's figure over the pairs that it has in common with the best
+SAME_PAIRS = "same pairs"
 
 
 def verdict_sentence(choice: Choice, figure: str) -> str:
@@ -119,6 +34,8 @@ def verdict_sentence(choice: Choice, figure: str) -> str:
     if mine is None or theirs is None:
         lacking = "agents" if mine is None else "synthetic"
         return f"No rung has a figure of {lacking} traffic, so there is nothing to choose between."
+    if choice.undrawn:
+        return f"No verdict: {clean(choice.undrawn)}."
     if choice.regret is None:
         return (
             f"Tuned on the synthetic test you would pick {theirs.rung}, your agents would pick {mine.rung}; the two "
@@ -140,10 +57,6 @@ def verdict_sentence(choice: Choice, figure: str) -> str:
             return f"{head} run {price} there than on {mine.rung}{span}."
         case Verdict.EQUIVALENT:
             return f"{head} run as well there as on {mine.rung}, within 2 %{span}: it would not have cost anything."
-        case Verdict.CLIENT_LIMITED:
-            return (
-                f"{head} look {price} there than on {mine.rung}, but the client was the limit: no verdict may be drawn."
-            )
         case Verdict.SUGGESTIVE:
             return f"{head} seem to run {price} there than on {mine.rung} ({pairs}: this suggests, it decides nothing)."
         case _:
@@ -154,29 +67,43 @@ def choice_sheets(rungs: Sequence[Rung], choice: Choice, figure: str) -> tuple[S
     """Of one level of load: the answer with the agents' table, and the synthetic test's."""
     level = next((rung.level for rung in rungs if rung.level is not None), None)
     at = "" if level is None else f", {level} at once"
+    heads, rows = _table(rungs, choice.agents, AGENTS, figure)
     mine = Sheet(
         title=f"{CHOICE}{at}",
         said=(verdict_sentence(choice, figure),),
-        heads=_heads("agents", figure),
-        rows=_rows(rungs, choice.agents, AGENTS, figure),
+        heads=heads,
+        rows=rows,
         notes=tuple(_notes(rungs, choice)),
         chart=_chart(rungs, figure, f"choice-{level or 0}"),
     )
-    theirs = _rows(rungs, choice.synthetic, SYNTHETIC, OUTPUT)
-    return mine, Sheet(f"The synthetic test{at}", heads=_heads("synthetic", OUTPUT), rows=theirs)
+    heads, rows = _table(rungs, choice.synthetic, SYNTHETIC, OUTPUT)
+    return mine, Sheet(f"The synthetic test{at}", heads=heads, rows=rows)
 
 
-def _heads(who: str, figure: str) -> tuple[str, ...]:
-    return ("rung", "repeats", f"{who} {FIGURE_WORDS[figure][0]}", "against best", "95 % interval", "")
+Table = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
 
 
-def _rows(rungs: Sequence[Rung], winner: Winner | None, kind: str, figure: str) -> tuple[tuple[str, ...], ...]:
+def _table(rungs: Sequence[Rung], winner: Winner | None, kind: str, figure: str) -> Table:
+    """(heads, rows). Where a rung's ratio to the best is over other pairs than its own figure beside it, the two
+    figures that the ratio is of stand there, too."""
+    unit = "s" if FIGURE_WORDS[figure][1] == "s" else ""
+    whole = {rung.name: rung.mean(kind, figure) for rung in rungs}
+    others = {} if winner is None else {each.rung: each for each in winner.others}
+    apart = winner is not None and any(
+        not math.isclose(there, whole[name] or 0.0)
+        for each in winner.others
+        for there, name in ((each.value, each.rung), (each.best, winner.rung))
+    )
     rows = []
     for rung in rungs:
         n = f"{len(rung.repeats)}{f' ({rung.failed} failed)' if rung.failed else ''}"
-        value = measure(rung.mean(kind, figure), "s" if FIGURE_WORDS[figure][1] == "s" else "")
-        rows.append((rung.name, n, value, *_against(winner, rung.name)))
-    return tuple(rows)
+        other = others.get(rung.name)
+        there = ("", "") if other is None else (measure(other.value, unit), measure(other.best, unit))
+        cells = (rung.name, n, measure(whole[rung.name], unit), *(there if apart else ()))
+        rows.append((*cells, *_against(winner, rung.name)))
+    extra = (SAME_PAIRS, "best there") if apart else ()
+    heads = ("rung", "repeats", f"{kind} {FIGURE_WORDS[figure][0]}", *extra, "against best", "95 % interval", "")
+    return heads, tuple(rows)
 
 
 def _chart(rungs: Sequence[Rung], figure: str, name: str) -> str:
@@ -298,12 +225,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def shape_json(both: Both) -> dict[str, Any]:
-    return {
-        "agents": asdict(both.agents),
-        "synthetic": asdict(both.synthetic),
-        "sentences": list(shape_sentences(both)),
-        "factors": {each.key: each.ratio for each in both.split.factors} if both.split else None,
-    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -163,6 +164,7 @@ def notes(told: Mapping[str, Any], found: Sequence[Row]) -> list[str]:
         if row.doubts:
             more = f", and {len(row.doubts) - 1} more" if len(row.doubts) > 1 else ""
             lines.append(f"{row.name}: {row.repeats - row.certified} not certified: {row.doubts[0]}{more}")
+    lines += _other_pairs(told, found)
     if left := told.get("left_out") or ():
         lines.append(f"left out: {', '.join(map(str, left))}; the same command goes on with them")
     lines += [f"repeats met different engines: {clause}" for clause in told.get("engines_met") or ()]
@@ -174,6 +176,27 @@ def notes(told: Mapping[str, Any], found: Sequence[Row]) -> list[str]:
     if told.get("interleaving"):
         lines.append(f"order: {told['interleaving']}")
     return lines
+
+
+def _other_pairs(told: Mapping[str, Any], found: Sequence[Row]) -> list[str]:
+    """Where a ratio is over other pairs than the figures beside it: what it is the ratio of."""
+    firsts: dict[Any, Row] = {}
+    alike: dict[tuple[str, ...], list[str]] = {}
+    shape = str(told.get("synthetic_shape") or "synthetic")
+    for rung, row in zip(told.get("rungs") or (), found, strict=True):
+        first = firsts.setdefault(rung.get("concurrency"), row)
+        clauses = []
+        for kind, (base, own) in row.there.items():
+            whole = getattr(first, kind)["output_tok_s"], getattr(row, kind)["output_tok_s"]
+            if not (math.isclose(base, whole[0]) and math.isclose(own, whole[1])):
+                mine = "" if math.isclose(own, whole[1]) else f"{digits(own)} to "
+                clauses.append(f"{mine}{digits(base)} tok/s of {'agents' if kind == 'agents' else shape}")
+        if clauses:
+            alike.setdefault((first.name, *clauses), []).append(row.name)
+    return [
+        f"ratio of {', '.join(names)}: over pairs in common, to {first}'s {' and '.join(clauses)} there"
+        for (first, *clauses), names in alike.items()
+    ]
 
 
 def hints(folder: str) -> list[str]:

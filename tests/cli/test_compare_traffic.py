@@ -12,7 +12,7 @@ from fixtures_run import Shape, write_run
 
 from simulator.cli.compare_traffic import main
 from simulator.cli.outputs import Outputs
-from simulator.errors import SimError
+from simulator.errors import Incomparable, SimError
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "reports" / "h200_random_weights"
 STDOUT = Outputs(json=Path("-"))
@@ -57,6 +57,44 @@ def test_one_run_sets_its_two_kinds_of_traffic_side_by_side(capsys: pytest.Captu
     assert found["agents"]["output_tok_s"] < found["synthetic"]["output_tok_s"]
     assert found["factors"]["in_step"] > 8 and found["factors"]["steps_s"] < 1
     assert "requests in a step" in found["sentences"][1]
+
+
+def test_a_reader_can_work_out_each_ratio_from_the_line_that_it_stands_in(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two rungs of the published ladder were repeated, the others not."""
+    assert main(PUBLISHED.parent / "h200_ladder", "output", Outputs()) == 0
+    told = capsys.readouterr().out
+    lines = [line.split() for line in told.splitlines() if line.endswith("suggestive")]
+    assert len(lines) == 14 and "same pairs  best there  against best" in told
+    for line in lines:
+        mine, best, against = (float(line[n].replace(",", "")) for n in (3, 4, 5))
+        assert 100 * (mine / best - 1) == pytest.approx(against, abs=0.06), line
+
+
+def test_what_chooses_nothing_has_no_verdict_but_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def said(place: Path) -> str:
+        assert main(place, "output", STDOUT) == 0
+        found = orjson.loads(capsys.readouterr().out)
+        return str(found["sentence"])
+
+    both = ladder(tmp_path / "both", {"top": [(1500, 14000)], "base": [(1200, 9000)]})
+    assert said(both).startswith("Both kinds of traffic seem to choose top")
+    told = orjson.loads((both / "ladder.json").read_bytes())
+    told["rungs"][1]["repeats"][0]["client_verdict"] = "client-limited"
+    (both / "ladder.json").write_bytes(orjson.dumps(told))
+    assert said(both).startswith("No verdict: the client was the limit in runs of base,")
+    alone = ladder(tmp_path / "alone", {"top": [(1500, 14000), (1510, 14100)]})
+    assert said(alone).startswith("No verdict: only top has figures of both kinds of traffic")
+
+
+def test_runs_of_two_scenarios_choose_nothing(tmp_path: Path) -> None:
+    asked = {"sessions": 3, "window_s": 6.0}
+    for name, more in (("one", {}), ("two", {"window_s": 9.0, "sessions": 4})):
+        scenario = asked | more
+        write_run(tmp_path / name, Shape(slots=3, window_s=6), scenario=scenario, scenario_hash=str(scenario))
+    with pytest.raises(
+        Incomparable, match="the scenarios of one and two differ in sessions, window_s, so what differs"
+    ):
+        main(tmp_path, "output", Outputs())
 
 
 def test_repeated_pairs_decide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

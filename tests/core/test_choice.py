@@ -68,6 +68,30 @@ def test_a_client_at_its_limit_decides_nothing() -> None:
     assert choose([limited, rung("all", 1530, 13400)]).verdict == Verdict.CLIENT_LIMITED
 
 
+def test_where_nothing_can_be_chosen_it_is_said_why() -> None:
+    base, top = rung("base", 1200, 9000), rung("top", 1500, 14000)
+    assert choose([base, top]).undrawn == ""
+    limited = Rung(
+        "top", (Repeat(0, {"output_tok_s": 1500.0}, {"output_tok_s": 14000.0}, limited=True), *top.repeats[1:])
+    )
+    said = choose([base, limited])
+    assert said.agents is not None and said.agents.rung == "top", "both choose it, and may not"
+    assert said.undrawn.startswith("the client was the limit in runs of top,")
+    for alone in ([base], [base, rung("agents", 1500, None), rung("synthetic", None, 14000)]):
+        assert choose(alone).undrawn.startswith("only base has figures of both kinds")
+    apart = choose([rung("agents", 1500, None), rung("synthetic", None, 14000)])
+    assert apart.undrawn.startswith("no rung has figures of both kinds")
+
+
+def test_a_ratio_is_that_of_the_two_figures_beside_it() -> None:
+    """The best has one pair of three, and the machine was slower in the others."""
+    found = choose([rung("base", 1200, 9000, (1.0, 0.8, 0.7)), rung("top", 1500, 14000, (1.0,))]).agents
+    assert found is not None
+    (other,) = found.others
+    assert (other.value, other.best) == (pytest.approx(1200), pytest.approx(1500))
+    assert other.ratio.ratio == pytest.approx(other.value / other.best)
+
+
 def test_what_is_missing_is_named_and_never_a_zero() -> None:
     lone = Rung("lone", (Repeat(77, {"output_tok_s": 1000.0}, None),))
     found = choose([lone, rung("none", None, None), rung("all", 1530, 13400), rung("base", 1200, 9000)])

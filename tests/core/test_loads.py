@@ -62,6 +62,13 @@ def test_one_run_a_rung_only_seems() -> None:
     assert all("seem" in each for each in said), said
 
 
+def test_a_lone_rung_leads_nothing() -> None:
+    alone = by_load([rung for rung in ladder(SPEEDS) if rung.plain == next(iter(SPEEDS))])
+    assert alone is not None
+    (said,) = sentences(alone, "512/512")
+    assert said.startswith("No verdict: ") and "a choice takes two" in said
+
+
 @pytest.mark.parametrize(
     ("pairs", "limited", "word"),
     [(6, True, "the client was the limit"), (2, False, "suggest this and decide nothing")],

@@ -4,7 +4,7 @@ other one."""
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,16 +64,25 @@ class Rung:
     def mean(self, kind: str, figure: str, pairs: Container[int] | None = None) -> float | None:
         """Geometric, of all its repeats or those of some pairs."""
         values = [each for pair, each in self.values(kind, figure).items() if pairs is None or pair in pairs]
-        return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+        return _mean(values) if values else None
+
+
+def _mean(values: Iterable[float]) -> float:
+    """Geometric."""
+    logs = [math.log(each) for each in values]
+    return math.exp(sum(logs) / len(logs))
 
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """A rung beside the winner: ratio of its figure to the winner's over their common pairs, and what may be said."""
+    """A rung beside the winner: ratio of its figure to the winner's over their common pairs, and what may be said.
+    value, best: both figures over these pairs, geometric means, of which the ratio is."""
 
     rung: str
     ratio: PairedRatio
     verdict: Verdict
+    value: float
+    best: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +112,8 @@ class Winner:
 class Choice:
     """agents, synthetic: each traffic's winner; None when it has no figure. regret: agents' figure on the rung that the
     synthetic test chooses against that on their own, a share, above 0 when it is worse; low, high: its interval.
-    verdict: of that difference. runs: most repeats of a rung."""
+    verdict: of that difference. runs: most repeats of a rung. undrawn: why nothing may be said of a choice, a sentence
+    without its end; "" where something may."""
 
     agents: Winner | None
     synthetic: Winner | None
@@ -113,6 +123,7 @@ class Choice:
     verdict: Verdict | None
     agreement: Agreement
     runs: int
+    undrawn: str = ""
 
 
 def choose(rungs: Sequence[Rung], figure: str = OUTPUT) -> Choice:
@@ -127,7 +138,34 @@ def choose(rungs: Sequence[Rung], figure: str = OUTPUT) -> Choice:
         elif other is not None:
             regret, low, high = _regret(other.ratio, figure)
             said = other.verdict
-    return Choice(agents, synthetic, regret, low, high, said, _agreement(rungs, figure), runs)
+    why = undrawn(rungs, figure)
+    if said is not None and any(_is_limited(rung) for rung in _with_both(rungs, figure)):
+        said = Verdict.CLIENT_LIMITED
+    return Choice(agents, synthetic, regret, low, high, said, _agreement(rungs, figure), runs, why)
+
+
+def undrawn(rungs: Sequence[Rung], figure: str) -> str:
+    """Why these rungs choose nothing. A rung whose client was the limit may be the best of them or the worst, whatever
+    it measured, so one is enough."""
+    both = _with_both(rungs, figure)
+    if len(both) < 2:
+        few = (
+            f"only {both[0].name} has figures of both kinds of traffic" if both else "no rung has figures of both kinds"
+        )
+        return f"{few}, and a choice takes two rungs that have them"
+    limited = [rung.name for rung in both if _is_limited(rung)]
+    if not limited:
+        return ""
+    names = ", ".join(limited[:4]) + f" and {len(limited) - 4} more" * (len(limited) > 4)
+    return f"the client was the limit in runs of {names}, so what differs may be the client's and not the engine's"
+
+
+def _with_both(rungs: Sequence[Rung], figure: str) -> list[Rung]:
+    return [rung for rung in rungs if rung.values(AGENTS, figure) and rung.values(SYNTHETIC, OUTPUT)]
+
+
+def _is_limited(rung: Rung) -> bool:
+    return any(repeat.limited for repeat in rung.repeats)
 
 
 def winner(rungs: Sequence[Rung], kind: str, figure: str) -> Winner | None:
@@ -150,22 +188,25 @@ def winner(rungs: Sequence[Rung], kind: str, figure: str) -> Winner | None:
 def _against(best: Rung, others: Sequence[Rung], kind: str, figure: str) -> list[Against]:
     """Each of the others by its common pairs with the best one. Which two rungs are compared is seen from the same
     figures, so the intervals hold for all pairs of rungs at once (Bonferroni)."""
-    found: list[tuple[Rung, PairedRatio, list[int]]] = []
+    found: list[tuple[Rung, PairedRatio, dict[int, float], list[int]]] = []
     one = best.values(kind, figure)
     rungs = len(others) + 1
     confidence = 1 - (1 - CONFIDENCE) / max(1, rungs * (rungs - 1) // 2)
     for other in others:
         two = other.values(kind, figure)
         if pairs := sorted(one.keys() & two.keys()):
-            found.append((other, ratio_of_pairs([one[n] for n in pairs], [two[n] for n in pairs], confidence), pairs))
+            ratio = ratio_of_pairs([one[n] for n in pairs], [two[n] for n in pairs], confidence)
+            found.append((other, ratio, two, pairs))
     margin = THROUGHPUT_MARGIN if figure == OUTPUT else LATENCY_MARGIN
     return [
         Against(
             other.name,
             ratio,
             verdict(ratio, FIGURES[figure], margin, Setting(client_limited=_limited(pairs, best, other))),
+            _mean(two[n] for n in pairs),
+            _mean(one[n] for n in pairs),
         )
-        for other, ratio, pairs in found
+        for other, ratio, two, pairs in found
     ]
 
 
@@ -190,7 +231,7 @@ def _regret(found: PairedRatio, figure: str) -> tuple[float, float | None, float
 
 def _agreement(rungs: Sequence[Rung], figure: str) -> Agreement:
     """Of the rungs that have both figures; better first in both."""
-    both = [rung for rung in rungs if rung.values(AGENTS, figure) and rung.values(SYNTHETIC, OUTPUT)]
+    both = _with_both(rungs, figure)
     pairs = sorted({repeat.pair for rung in both for repeat in rung.repeats})
 
     def grid(kind: str, name: str) -> np.ndarray:

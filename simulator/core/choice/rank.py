@@ -21,7 +21,7 @@ LEVEL = 0.05
 class Agreement:
     """tau: 1 the same order, -1 the opposite; None below two things, or when one order is no order. p: exact,
     two-sided, if the orders had nothing to do with each other; None with ties. p_least: the smallest p of n things.
-    low, high: 95 % of tau over resampled repeats; None below three."""
+    low, high: 95 % of tau over resampled repeats; None where anything has fewer than three."""
 
     n: int
     tau: float | None
@@ -89,7 +89,8 @@ def _means(logs: Floats) -> Floats:
 
 def _interval(x: Floats, y: Floats) -> tuple[float | None, float | None]:
     repeats = x.shape[1]
-    if repeats < LEAST_REPEATS:
+    known = np.isfinite(x) & np.isfinite(y)
+    if known.sum(axis=1).min(initial=repeats) < LEAST_REPEATS:  # a lone repeat shows nothing of how it would differ
         return None, None
     rng, found = np.random.default_rng(SEED), []
     for _ in range(DRAWS):

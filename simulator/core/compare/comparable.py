@@ -128,10 +128,8 @@ def _work(a: OneRun, b: OneRun) -> Iterator[Reason]:
     seeds = a.manifest.get("seed"), b.manifest.get("seed")
     if seeds[0] != seeds[1]:
         yield Reason("seed", f"the seed differs: {seeds[0]} in {a.name}, {seeds[1]} in {b.name}")
-    if not same_scenario(a, b):
-        keys = [key for key in _changed(*(_asked(run) for run in (a, b)))]
-        what = f" in {', '.join(keys[:3])}{' and more' * (len(keys) > 3)}" if keys else ""
-        yield Reason("scenario", f"the scenarios of {a.name} and {b.name} differ{what}")
+    if told := other_scenario(a, b):
+        yield Reason("scenario", told)
     elif seeds[0] == seeds[1]:
         yield from _plan(a, b)
 
@@ -156,6 +154,15 @@ def _plan(a: OneRun, b: OneRun) -> Iterator[Reason]:
 def _left_out(run: OneRun) -> Mapping[str, Any]:
     found = run.manifest.get("templates_left_out")
     return found if isinstance(found, Mapping) else {}
+
+
+def other_scenario(a: OneRun, b: OneRun) -> str:
+    """In what the scenarios of two runs differ, a clause; "" when they are the same."""
+    if same_scenario(a, b):
+        return ""
+    keys = _changed(_asked(a), _asked(b))
+    what = f" in {', '.join(keys[:3])}{' and more' * (len(keys) > 3)}" if keys else ""
+    return f"the scenarios of {a.name} and {b.name} differ{what}"
 
 
 def same_scenario(a: OneRun, b: OneRun) -> bool:

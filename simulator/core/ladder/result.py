@@ -64,14 +64,16 @@ def doubts(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> list[str]
 @dataclass(frozen=True, slots=True)
 class Row:
     """A rung in the final table. agents, synthetic: geometric means over its good repeats, by figure; ratio: of each
-    traffic's tok/s to the first rung's, over the pairs that both have. certified, repeats: how many of how many;
-    wanted: how many were asked for; errors: one sentence each."""
+    traffic's tok/s to the first rung's, over the pairs that both have; there: by kind of traffic, the first rung's
+    tok/s and its own over these pairs, of which that is the ratio. certified, repeats: how many of how many; wanted:
+    how many were asked for; errors: one sentence each."""
 
     name: str
     agents: Mapping[str, float]
     synthetic: Mapping[str, float]
     agents_ratio: PairedRatio | None
     synthetic_ratio: PairedRatio | None
+    there: Mapping[str, tuple[float, float]]
     certified: int
     repeats: int
     wanted: int
@@ -95,13 +97,22 @@ def good(rung: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _row(rung: Mapping[str, Any], first: Mapping[str, Any], wanted: int) -> Row:
     repeats = good(rung)
-    ratios = {kind: None if rung is first else _ratio(first, rung, kind) for kind in TRAFFICS}
+    common = {kind: [] if rung is first else _common(first, rung, kind) for kind in TRAFFICS}
+    ratios = {
+        kind: ratio_of_pairs([a for a, _ in pairs], [b for _, b in pairs]) if pairs else None
+        for kind, pairs in common.items()
+    }
     return Row(
         name=str(rung.get("name")),
         agents=_means(repeats, "agents"),
         synthetic=_means(repeats, "synthetic"),
         agents_ratio=ratios["agents"],
         synthetic_ratio=ratios["synthetic"],
+        there={
+            kind: (statistics.geometric_mean(a for a, _ in pairs), statistics.geometric_mean(b for _, b in pairs))
+            for kind, pairs in common.items()
+            if pairs
+        },
         certified=sum(bool(each.get("certified")) for each in repeats),
         repeats=len(repeats),
         wanted=wanted,
@@ -119,11 +130,10 @@ def _means(repeats: Sequence[Mapping[str, Any]], kind: str) -> dict[str, float]:
     return found
 
 
-def _ratio(first: Mapping[str, Any], rung: Mapping[str, Any], kind: str) -> PairedRatio | None:
-    """None without a pair that both sides have."""
+def _common(first: Mapping[str, Any], rung: Mapping[str, Any], kind: str) -> list[tuple[float, float]]:
+    """tok/s of both sides, of each pair that both have."""
     sides = [
         {each["pair"]: (each.get(kind) or {}).get("output_tok_s") for each in good(side)} for side in (first, rung)
     ]
     pairs = [(sides[0][pair], sides[1][pair]) for pair in sorted(sides[0].keys() & sides[1].keys())]
-    known = [(a, b) for a, b in pairs if a and b]
-    return ratio_of_pairs([a for a, _ in known], [b for _, b in known]) if known else None
+    return [(a, b) for a, b in pairs if a and b]
