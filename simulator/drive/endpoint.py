@@ -6,7 +6,8 @@ each (options, models, httpx objects; `make bench` prints both), which at a burs
 which the client keeps the engine waiting.
 
 Clock readings are taken here and in drive/wire.py, nowhere else. t_sent comes from aiohttp's tracing, when the last
-piece of the body is handed to the socket; each arrival is stamped where the socket is read and nothing is parsed before
+piece of the body is handed to the socket, and of a body that the socket could not take at once from drive/wire.py,
+when it has; each arrival is stamped where the socket is read and nothing is parsed before
 the stream has closed, so parsing never delays a reading. Nothing is repeated here: what is, and when, is the agent
 profile's to say.
 """
@@ -159,6 +160,8 @@ class Endpoint:
         finally:
             watch.end()
             exchange.framed, exchange.bare, exchange.stopped = watch.framed, watch.bare, watch.stopped
+            if watch.sent_s is not None:
+                exchange.t_sent_s = watch.sent_s
             _current.reset(token)
         exchange.t_end_s = self._now()
         if exchange.status >= 400:

@@ -39,9 +39,10 @@ OnRead = Callable[[bytes], bool | None]
 class Watch:
     """A reply as it comes in. times_s, pieces: one entry a socket read. framed: the pieces are in chunked coding, but
     for the first `bare` ones. left: bytes of the body still to come, None where no Content-Length says. ended: done
-    when nothing more will come; its result is None, or what went wrong. stopped: `on_read` had enough."""
+    when nothing more will come; its result is None, or what went wrong. stopped: `on_read` had enough. sent_s: when the
+    request's end went to the socket, where that had to be waited for."""
 
-    __slots__ = ("bare", "ended", "framed", "left", "now", "on_read", "pieces", "stopped", "times_s")
+    __slots__ = ("bare", "ended", "framed", "left", "now", "on_read", "pieces", "sent_s", "stopped", "times_s")
 
     def __init__(
         self, now: Callable[[], float], on_read: OnRead | None, times_s: list[float], pieces: list[bytes]
@@ -51,6 +52,7 @@ class Watch:
         self.framed = self.stopped = False
         self.bare = 0
         self.left: int | None = None
+        self.sent_s: float | None = None
         self.ended: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
 
     def end(self, why: BaseException | None = None) -> None:
@@ -97,8 +99,22 @@ class StampingHandler(ResponseHandler):
         self._content: Any = None
         self._holding: Watch | None = None  # the watch once its pieces are kept from the parser
         self._fed = self._odd_bytes = 0  # pieces that the parser has seen or need not see
-        self._answered = False
+        self._answered = self._sent_slowly = False
         self._look: asyncio.TimerHandle | None = None  # at what does not end in an event
+
+    def pause_writing(self) -> None:
+        """The socket takes no more of a request's body for now."""
+        super().pause_writing()
+        self._sent_slowly = True
+
+    def start_timeout(self) -> None:
+        """All of the request is written. What a full socket left waiting has gone to it by now, but for the last 16 KiB
+        at most; an answer that came before then is to a part of the request, which is left as it is."""
+        super().start_timeout()
+        watch = self._watch
+        if self._sent_slowly and watch is not None and not watch.times_s:
+            watch.sent_s = watch.now()
+        self._sent_slowly = False
 
     def watch(self, watch: Watch | None) -> None:
         """The next reply on this connection is kept in `watch`; the request has been sent, no answer has come. None: it

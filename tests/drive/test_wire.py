@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import aiohttp
 import openai
@@ -344,3 +344,65 @@ async def test_other_requests_on_the_same_pool_are_aiohttps_own() -> None:
         async with endpoint.session.post(url, data=b"{}", timeout=aiohttp.ClientTimeout(total=5)) as answer:
             assert await answer.read() == b"hello"
     assert talker.connections == 1
+
+
+@pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")  # aiohttp's, from 1 MiB on
+@pytest.mark.parametrize(("size", "waits"), [(1_000, False), (64_000_000, True)])
+async def test_a_large_body_is_sent_when_the_socket_has_it(size: int, waits: bool) -> None:
+    """Past what the socket's buffers can hold, t_sent is not before the server began to read."""
+    clock, began, read = RunClock(), asyncio.Event(), []
+
+    async def late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        await asyncio.sleep(0.2)
+        read.append(clock.now())
+        began.set()
+        await reader.readexactly(size)
+        read.append(clock.now())
+        writer.write(HEAD + chunk(EVENT) + END)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(late, "127.0.0.1", 0, limit=1 << 16)
+    endpoint = Endpoint(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", "k", clock.now)
+    try:
+        exchange = await endpoint.post("/completions", b"x" * size)
+    finally:
+        await endpoint.close()
+        server.close()
+        await server.wait_closed()
+    assert began.is_set() and exchange.body() == EVENT and exchange.t_sent_s is not None
+    first_s = exchange.times_s[0]
+    assert exchange.t_call_s <= exchange.t_sent_s < first_s
+    assert (exchange.t_sent_s > read[0]) is waits
+    if waits:  # nearly all of it had been read by then
+        assert first_s - exchange.t_sent_s < 0.5 * (first_s - exchange.t_call_s)
+
+
+@pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")  # aiohttp's, from 1 MiB on
+async def test_an_answer_before_the_body_is_read_leaves_when_it_was_sent() -> None:
+    """A server that refuses a large body at its head and reads on: the request's time stays before the answer's."""
+    done = asyncio.Event()
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+        await writer.drain()
+        await asyncio.sleep(0.1)
+        with suppress(ConnectionError):
+            await reader.read(-1)
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        done.set()
+
+    server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    endpoint = Endpoint(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", "k", RunClock().now)
+    try:
+        exchange = await endpoint.post("/completions", b"x" * 32_000_000)
+    finally:
+        await endpoint.close()
+        await asyncio.wait_for(done.wait(), 10)
+        server.close()
+        await server.wait_closed()
+    assert exchange.status == 413 and exchange.t_sent_s is not None and exchange.t_sent_s <= exchange.t_end_s
