@@ -2,6 +2,7 @@
 
     SimError                 base: a sentence that names the place and the cure; `exit_code` is what `sim` returns
     ├── UsageError      (2)  bad arguments, scenario, folder or file
+    │   └── NoCache          the cache folder cannot be used
     ├── EngineError     (3)  the endpoint or engine cannot be reached, started or believed
     ├── ClientLost      (3)  a process of the client died or hung in mid-run
     ├── CheckFailed     (1)  a regression, or a recorded solution that did not verify
@@ -22,6 +23,16 @@ class SimError(Exception):
 
 class UsageError(SimError):
     exit_code = 2
+
+
+class NoCache(UsageError):
+    """folder: below the cache. why: what the system said of it."""
+
+    def __init__(self, folder: object, why: OSError) -> None:
+        super().__init__(
+            f"the cache folder {folder} cannot be used: {why.strerror}; make it one that you can write, or set "
+            "XDG_CACHE_HOME to a folder that is"
+        )
 
 
 class EngineError(SimError):

@@ -21,7 +21,7 @@ from simulator.cli.absent import absent
 from simulator.cli.forecast import Forecast
 from simulator.cli.planner import Job, plan_one, start_worker
 from simulator.core.scenario import Scenario
-from simulator.errors import Interrupted, SimError
+from simulator.errors import Interrupted, NoCache, SimError
 from simulator.store.plans import (
     PlanFolder,
     PlannedSession,
@@ -130,8 +130,14 @@ class Planning:
         self._thread.start()
 
     def _open(self, prefix: str) -> tuple[PlanFolder, IO[bytes]]:
-        """The cache's folder of this scenario, else a new one; held."""
+        """The cache's folder of this scenario, else a new one; held. NoCache where there can be none."""
         root = cache_root()
+        try:
+            return self._found_or_made(root, prefix)
+        except OSError as why:
+            raise NoCache(root, why) from None
+
+    def _found_or_made(self, root: Path, prefix: str) -> tuple[PlanFolder, IO[bytes]]:
         root.mkdir(parents=True, exist_ok=True)
         with starting(root):
             sweep(root)

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,10 +94,11 @@ def _place(
 
 
 def _keep(path: Path, known: Mapping[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.{os.getpid()}")
-    beside.write_bytes(orjson.dumps(known))
-    beside.replace(path)
+    with suppress(OSError):  # it is asked again next time
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_name(f"{path.name}.{os.getpid()}")
+        beside.write_bytes(orjson.dumps(known))
+        beside.replace(path)
 
 
 def _kept(path: Path) -> dict[str, Any]:

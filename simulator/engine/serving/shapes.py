@@ -21,7 +21,7 @@ from typing import Any
 import orjson
 
 from simulator import tokenizer
-from simulator.errors import UsageError
+from simulator.errors import NoCache, UsageError
 
 #: names of the first ids, in the order of the model family; those after them have numbers
 NAMED = (
@@ -51,7 +51,7 @@ TEMPLATE = """\
 
 def made(shape: Path, cache: Path) -> Path:
     """The model folder of a shape, below `cache`; made when it is not there. Raises UsageError when its vocabulary is
-    another than ours."""
+    another than ours, NoCache where it cannot be made."""
     config = (shape / "config.json").read_bytes()
     if orjson.loads(config).get("vocab_size") != tokenizer.N_VOCAB:
         raise UsageError(
@@ -62,8 +62,11 @@ def made(shape: Path, cache: Path) -> Path:
     folder = cache / "models" / f"{shape.name}-{digest}"
     if folder.is_dir():
         return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".making-"))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".making-"))
+    except OSError as why:
+        raise NoCache(folder.parent, why) from None
     try:
         (beside / "config.json").write_bytes(config)
         (beside / "tokenizer.json").write_bytes(orjson.dumps(tokenizer_json()))
