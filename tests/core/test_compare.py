@@ -19,7 +19,10 @@ from simulator.core.compare.rows import find, value_of
 from simulator.core.compare.settings import differences, flags
 from simulator.core.compare.verdict import Verdict
 from simulator.core.compare.within import batch, redrawn, within
+from simulator.core.metric import OUTPUT
 from simulator.core.window import traffic
+from simulator.view.diff.figures import cells
+from simulator.view.diff.words import headline
 
 A6, B6 = [100, 103, 98, 101, 99, 102], [107, 109, 106, 108, 105, 110]
 
@@ -45,6 +48,25 @@ def test_six_pairs_decide() -> None:
     assert not found.reasons and not [each for each in found.notes if "pairs" in each or "leav" in each]
     tpot = next(row for row in found.parts[0].rows if row.metric.path == ("tpot_s", "p50"))
     assert tpot.word is Verdict.BETTER and tpot.p_adjusted is not None  # lower is better
+
+
+def test_a_table_has_one_kind_of_p_and_the_first_line_says_how_coarse_its_own_is() -> None:
+    """Three pairs: what was asked is better; a larger difference beside it, whose runs differ more from one another, is
+    not, and says so with a larger p."""
+    ahead = (
+        [dict(part(1), output_tok_s=tok) for tok in (1000, 1010, 1005)],
+        [dict(part(1), output_tok_s=tok) for tok in (1200, 1500, 1420)],
+    )
+    a = [one(tok, name="a", seed=n, synthetic=ahead[0][n]) for n, tok in enumerate(A6[:3])]
+    b = [one(tok, name="b", seed=n, synthetic=ahead[1][n]) for n, tok in enumerate([115, 119, 113])]
+    found = compared(a, b)
+    agents, synthetic = (next(row for row in each.rows if row.metric == OUTPUT) for each in found.parts)
+    assert (agents.word, synthetic.word) == (Verdict.BETTER, Verdict.INCONCLUSIVE)
+    p = [float(cells(row)[4].removeprefix("<")) for row in (agents, synthetic)]
+    assert p[0] < 0.05 < p[1]
+    assert "3 pairs, p 0.250, the least that so few can have): better" in headline(found)
+    assert "the least" not in headline(six())
+    assert compared(a, b, kind="synthetic").word is Verdict.BETTER, "asked by itself"
 
 
 def test_the_other_way_round_it_is_worse() -> None:

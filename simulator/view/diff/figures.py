@@ -9,13 +9,14 @@ from simulator.view.format import DASH, digits, measure
 
 
 def cells(row: Row) -> tuple[str, str, str, str, str, str]:
-    """A, B, change in %, interval, p, verdict; p of the primary metric is the sign flip's, of others Holm's."""
+    """A, B, change in %, interval, p, verdict; p is Student's, of other metrics than the primary one after
+    Holm. One kind in one column: the sign flip's p of few pairs is coarse, and stands in the headline."""
     unit = "" if row.metric.unit in ("tok/s", "/s", "/h") else row.metric.unit
     values = [DASH if value is None else measure(value, unit) for value in (row.a, row.b)]
     if row.found is None:
         return (values[0], values[1], "", "", "", "")
     change = signed(row.found.ratio)
-    p = "" if row.word is None else p_text(row.p_adjusted if row.p_adjusted is not None else row.found.p)
+    p = "" if row.word is None else p_text(row.p_adjusted if row.p_adjusted is not None else row.found.p_t)
     word = "" if row.word is None else str(row.word)
     return (values[0], values[1], change, interval(row), p, word)
 

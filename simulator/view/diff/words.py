@@ -10,7 +10,7 @@ from simulator.core.compare.comparable import ALLOWABLE, OneRun
 from simulator.core.compare.comparison import Comparison, Part, Row
 from simulator.core.compare.pairing import INTERLEAVED, ONE_FIRST
 from simulator.core.compare.pairs import outliers
-from simulator.core.compare.verdict import Verdict
+from simulator.core.compare.verdict import LEVEL, Verdict
 from simulator.core.limit import NONE
 from simulator.core.metric import LATENCY, OUTPUT, SOLVED_HOUR
 from simulator.view.cells import clean
@@ -136,6 +136,9 @@ def _sure(found: Comparison, row: Row) -> str:
         return f"one run a side{sure}"
     of = f" of {len(found.pairs)}" * (row.found.n < len(found.pairs))
     told = [f"95 % {interval(row)} %", f"{row.found.n}{of} pairs", f"p {p_text(row.found.p)}"]
+    least = 2 / 2**row.found.n
+    if row.found.p is not None and least > LEVEL and math.isclose(row.found.p, least):
+        told.append("the least that so few can have")
     return ", ".join(told)
 
 
@@ -244,8 +247,8 @@ def legend(found: Comparison) -> str:
             "95 %: within the two runs, by batch means and by bootstrap over sessions; it knows nothing of other runs."
         )
     return (
-        "95 %: Student's t over pairs of ln(B/A). p: of the deciding metric the exact sign flip's, of the others "
-        "Student's after Holm; those are better or worse only below 0.05."
+        "95 %, p: Student's t over pairs of ln(B/A). Other metrics than the deciding one have p after Holm, and are "
+        "better or worse only below 0.05. The p of the first line is the exact sign flip's of the deciding one."
     )
 
 
