@@ -156,7 +156,7 @@ def choice_spec(rungs: Sequence[Rung], figure: str) -> dict[str, Any]:
 def _against(winner: Winner | None, rung: str) -> tuple[str, str, str]:
     """Ratio to the best, its interval, and the word for it."""
     if winner is None or rung == winner.rung:
-        return (DASH if winner is None else "best", "", "")
+        return (DASH if winner is None or not winner.others else "best", "", "")
     found = next((each for each in winner.others if each.rung == rung), None)
     if found is None:
         return (DASH, "", "")

@@ -84,6 +84,8 @@ def test_what_chooses_nothing_has_no_verdict_but_the_reason(tmp_path: Path, caps
     assert said(both).startswith("No verdict: the client was the limit in runs of base,")
     alone = ladder(tmp_path / "alone", {"top": [(1500, 14000), (1510, 14100)]})
     assert said(alone).startswith("No verdict: only top has figures of both kinds of traffic")
+    assert main(alone, "output", Outputs()) == 0
+    assert " best " not in capsys.readouterr().out.replace("against best", ""), "of nothing"
 
 
 def test_runs_of_two_scenarios_choose_nothing(tmp_path: Path) -> None:
