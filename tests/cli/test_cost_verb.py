@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from simulator.cli.main import app
+from simulator.core.judgement import FOLD
 from simulator.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,7 +124,7 @@ def test_what_is_refused_in_one_sentence(arguments: tuple[str, ...], complaint: 
         shutil.copytree(run, below / name)
     (below / "silent" / "records.jsonl").write_bytes(b"")
     (below / "newer" / "manifest.json").write_bytes(b'{"schema": 2}')
-    (below / "odd" / "summary.json").write_bytes(b'{"agent": {}, "synthetic": null}')
+    (below / "odd" / "summary.json").write_text(f'{{"fold": {FOLD}, "agent": {{}}, "synthetic": null}}')
     places = {name: str(below / name) for name in ("run", "empty", "silent", "newer", "odd")}
     with pytest.raises(UsageError) as caught:
         sim("cost", *(each.format(**places) for each in arguments))
