@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -39,6 +39,20 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 ENGINE_GONE, CLIENT_LOST = "engine gone", "client lost"
 FEED_S = 0.5
 RESET_LIMIT_S = 10.0
+
+
+@contextmanager
+def signals_kept() -> Iterator[asyncio.Event]:
+    """Set by a signal that comes before a conductor listens: what a run prepares takes a second, and is not to be
+    broken into anywhere."""
+    loop, kept = asyncio.get_running_loop(), asyncio.Event()
+    for name in SIGNALS:
+        loop.add_signal_handler(name, kept.set)
+    try:
+        yield kept
+    finally:
+        for name in SIGNALS:
+            loop.remove_signal_handler(name)
 
 
 class Crew(Protocol):
@@ -85,7 +99,7 @@ class Ending:
 class Conductor:
     """One use, made inside the event loop. keep: workspaces stay, below the run folder. procs: client processes that
     share the traffic; one is this process itself. sandboxed: the sessions' commands run in the sandbox. lives: whether
-    an engine of ours has not ended."""
+    an engine of ours has not ended. kept: of `signals_kept`, around all of it."""
 
     def __init__(
         self,
@@ -98,7 +112,9 @@ class Conductor:
         procs: int = 1,
         sandboxed: bool = False,
         lives: Callable[[], bool] = lambda: True,
+        kept: asyncio.Event | None = None,
     ) -> None:
+        self._kept = kept
         self._scenario, self._target, self._writer = scenario, target, writer
         self._planning, self._lives = planning, lives
         self.ending = Ending()
@@ -116,12 +132,7 @@ class Conductor:
             async with self._watched(endpoint) as watch:
                 try:
                     await crew.start()
-                    await crew.warm_up()
-                    self.ending.caches_reset = await self._reset_caches(endpoint)
-                    if self._planning is not None:
-                        await self._agents(self._planning)
-                    if self._scenario.synthetic is not None and not self._stopping:
-                        await self._synthetic(endpoint, reset=self._scenario.synthetic.reset_caches)
+                    await self._stages(crew, endpoint)
                 finally:
                     await crew.close()
                 if self.ending.stopped != "interrupted" and self._fault is None and await watch.lost():
@@ -133,12 +144,23 @@ class Conductor:
         self.ending.answered, self.ending.failed = crew.answered, crew.failed
         return self.ending
 
+    async def _stages(self, crew: Crew, endpoint: Endpoint) -> None:
+        if not self._stopping:
+            await crew.warm_up()
+            self.ending.caches_reset = await self._reset_caches(endpoint)
+        if self._planning is not None and not self._stopping:
+            await self._agents(self._planning)
+        if self._scenario.synthetic is not None and not self._stopping:
+            await self._synthetic(endpoint, reset=self._scenario.synthetic.reset_caches)
+
     @asynccontextmanager
     async def _watched(self, endpoint: Endpoint) -> AsyncIterator[EngineWatch]:
         """The engine is watched for as long as the run goes on; signals are ours meanwhile."""
         loop = asyncio.get_running_loop()
         for name in SIGNALS:
             loop.add_signal_handler(name, self._on_signal)
+        if self._kept is not None and self._kept.is_set():
+            self._on_signal()
         watch = EngineWatch(endpoint, self._target, self._writer, self._clock.now, self._lives)
         task = asyncio.create_task(watch.run(self._engine_gone))
         task.add_done_callback(self._on_ended)

@@ -15,7 +15,7 @@ import orjson
 from rich.console import Console
 
 from simulator.cli.closing import closing
-from simulator.cli.conduct import Conductor
+from simulator.cli.conduct import Conductor, signals_kept
 from simulator.cli.live import sandboxed
 from simulator.cli.procs import choose
 from simulator.cli.report import current, write_report
@@ -165,16 +165,17 @@ class Prober:
         scenario = self._loads.at(point)
         procs = choose(scenario, self._options.procs, embedded=self._own_engine)
         client = {"processes": procs.count, "why": procs.why}
-        writer = RunFolder.create(path, {**self._manifest(point), "client": client})
-        try:
-            conductor = Conductor(
-                scenario, self._target, planning, writer, keep=False, procs=procs.count,
-                sandboxed=sandboxed(scenario), lives=self._opened.lives,
-            )  # fmt: skip
-            ending = await conductor.run()
-            writer.finish(await closing(ending, self._opened))
-        finally:
-            writer.finish({"stopped": "failed"})
+        with signals_kept() as kept:
+            writer = RunFolder.create(path, {**self._manifest(point), "client": client})
+            try:
+                conductor = Conductor(
+                    scenario, self._target, planning, writer, keep=False, procs=procs.count,
+                    sandboxed=sandboxed(scenario), lives=self._opened.lives, kept=kept,
+                )  # fmt: skip
+                ending = await conductor.run()
+                writer.finish(await closing(ending, self._opened))
+            finally:
+                writer.finish({"stopped": "failed"})
         return ending.stopped
 
     def _fresh(self, point: float) -> Path:

@@ -19,7 +19,7 @@ import uvloop
 from simulator.cli.absent import absent, sentences
 from simulator.cli.arrivals import with_traces
 from simulator.cli.closing import closing
-from simulator.cli.conduct import CLIENT_LOST, ENGINE_GONE, SIGNALS, Conductor, Ending
+from simulator.cli.conduct import CLIENT_LOST, ENGINE_GONE, SIGNALS, Conductor, Ending, signals_kept
 from simulator.cli.describe import host, versions
 from simulator.cli.live import replay_only, sandboxed
 from simulator.cli.oracle import engine_told, without_solution
@@ -143,26 +143,36 @@ async def _measure(
         if unknown := without_solution(target, rows):
             print(fillers(unknown, len(rows)), flush=True)
         try:
-            client = {"processes": procs.count, "why": procs.why}
-            writer = RunFolder.create(out, {**run_manifest(options, scenario, text, target, rows), "client": client})
-            conductor = Conductor(
-                scenario, target, planning, writer, keep=options.keep, procs=procs.count, sandboxed=inside,
-                lives=opened.lives,
-            )  # fmt: skip
-            try:
-                async with Screen(out, plain=options.plain, stopping=lambda: bool(conductor.ending.stopped)):
-                    ending = await conductor.run()
-                    writer.finish(await closing(ending, opened))
-            except BaseException as error:
-                with suppress(SimError, OSError):  # what comes first is what is told
-                    writer.finish({"stopped": CLIENT_LOST if isinstance(error, ClientLost) else "failed"})
-                if isinstance(error, ClientLost):
-                    raise ClientLost(f"{error}; {out} holds what came before") from None
-                raise
+            with signals_kept() as kept:
+                ending = await _conducted(options, scenario, text, out, opened, planning, procs, kept, inside=inside)
         finally:
             if planning is not None:
                 await asyncio.to_thread(planning.close)
         return opened, ending
+
+
+async def _conducted(
+    options: Options, scenario: Scenario, text: str, out: Path, opened: Opened, planning: Planning | None,
+    procs: Procs, kept: asyncio.Event, *, inside: bool,
+) -> Ending:  # fmt: skip
+    rows = planning.folder.sessions if planning is not None else ()
+    client = {"processes": procs.count, "why": procs.why}
+    writer = RunFolder.create(out, {**run_manifest(options, scenario, text, opened.target, rows), "client": client})
+    conductor = Conductor(
+        scenario, opened.target, planning, writer, keep=options.keep, procs=procs.count, sandboxed=inside,
+        lives=opened.lives, kept=kept,
+    )  # fmt: skip
+    try:
+        async with Screen(out, plain=options.plain, stopping=lambda: bool(conductor.ending.stopped)):
+            ending = await conductor.run()
+            writer.finish(await closing(ending, opened))
+    except BaseException as error:
+        with suppress(SimError, OSError):  # what comes first is what is told
+            writer.finish({"stopped": CLIENT_LOST if isinstance(error, ClientLost) else "failed"})
+        if isinstance(error, ClientLost):
+            raise ClientLost(f"{error}; {out} holds what came before") from None
+        raise
+    return ending
 
 
 def read_scenario(path: Path) -> str:

@@ -93,14 +93,14 @@ class Synthetic:
         left = max(0.0, self._shape.limit_s - self._now())
         try:
             await asyncio.wait([work, interrupt], timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                work.result()
+                return True
+            return False
         finally:
             interrupt.cancel()
-        if work.done():
-            work.result()
-            return True
-        work.cancel()
-        await asyncio.gather(work, return_exceptions=True)
-        return False
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)  # unread, asyncio prints it with a traceback
 
     def _traffic(self, start_s: float) -> list[Coroutine[Any, Any, None]]:
         shape = self._shape

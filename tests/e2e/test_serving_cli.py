@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from sim import Sim, none_left, wait_for
+from sim import Sim, interrupt, none_left, wait_for
 
 HERE = Path(__file__).resolve().parent
 FAKE = HERE.parent / "engine/serving/fake_vllm.py"
@@ -160,6 +160,20 @@ def test_ctrl_c_while_it_starts_leaves_nothing(sim: Sim, arguments: list[str]) -
     said, _ = process.communicate(timeout=200)
     assert process.returncode == 130 and "Traceback" not in said, said
     assert none_left(str(sim.folder)) and not (sim.folder / "r").exists()
+
+
+def test_ctrl_c_while_a_run_is_prepared_ends_it_as_at_any_other_time(sim: Sim) -> None:
+    """Between the engine's start and the first request: what is imported there takes half a second."""
+    process = sim.start("run", "only.yaml", "--plain", "--engine", "top.yaml", "--out", "r")
+    assert process.stdout is not None
+    told = ""
+    while "client process" not in told:
+        told += process.stdout.readline()
+    interrupt(process)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Traceback" not in said, said
+    assert json.loads((sim.folder / "r/manifest.json").read_text())["stopped"] == "interrupted"
+    assert "interrupted" in (sim.folder / "r/report.md").read_text() and none_left(str(sim.folder))
 
 
 def test_a_dry_run_says_what_would_be_started(sim: Sim) -> None:
