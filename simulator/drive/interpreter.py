@@ -72,7 +72,10 @@ def main() -> None:
     keep_code(os.path.join(sys.argv[2], "code"))
     gc.collect()
     gc.freeze()  # neither looked at nor copied by collections in the children
-    control.send(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})).encode())
+    try:
+        control.send(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})).encode())
+    except OSError:
+        leave_scratch()
     job, descriptors = serve(control)
     prepare(job, descriptors)
     start(job)
@@ -129,7 +132,10 @@ def serve(control):
             reap(status_pipes)
         if control not in ready:
             continue
-        message, descriptors, _, _ = socket.recv_fds(control, 1 << 18, 3)
+        try:
+            message, descriptors, _, _ = socket.recv_fds(control, 1 << 18, 3)
+        except ConnectionResetError:  # it had not read our first word
+            message, descriptors = b"", []
         if not message:  # the owner is gone
             for pid in status_pipes:
                 with contextlib.suppress(ProcessLookupError):
@@ -150,8 +156,12 @@ def serve(control):
 
 
 def leave_scratch() -> None:
-    """The owner is gone."""
-    shutil.rmtree(sys.argv[2], ignore_errors=True)
+    """The owner is gone. More than once, as a killed child may be writing there still."""
+    for _ in range(20):
+        shutil.rmtree(sys.argv[2], ignore_errors=True)
+        if not os.path.exists(sys.argv[2]):
+            break
+        time.sleep(0.05)
     os._exit(0)
 
 
