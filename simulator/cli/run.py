@@ -168,11 +168,17 @@ async def _conducted(
             writer.finish(await closing(ending, opened))
     except BaseException as error:
         with suppress(SimError, OSError):  # what comes first is what is told
-            writer.finish({"stopped": CLIENT_LOST if isinstance(error, ClientLost) else "failed"})
+            writer.finish({"stopped": _stopped_by(error)})
         if isinstance(error, ClientLost):
             raise ClientLost(f"{error}; {out} holds what came before") from None
         raise
     return ending
+
+
+def _stopped_by(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt | asyncio.CancelledError):
+        return "interrupted"
+    return CLIENT_LOST if isinstance(error, ClientLost) else "failed"
 
 
 def read_scenario(path: Path) -> str:
