@@ -233,13 +233,17 @@ def test_a_lost_interpreter_only_costs_time(shell, root):
     runner.close()
 
 
-@pytest.mark.parametrize("early", [True, False])
-def test_a_killed_owner_leaves_nothing(root, early):
-    """early: while the interpreter still warms up."""
+@pytest.mark.parametrize("when", ["warming up", "warm", "used"])
+def test_a_killed_owner_leaves_nothing(root, when):
+    act = {
+        "warming up": "",
+        "warm": "import select\nselect.select([z._socket], [], [], 60)\n",
+        "used": f"z.run('python mixed.py', Path({str(root)!r}), 60)\n",
+    }
     script = (
         "import os\nfrom pathlib import Path\nfrom simulator.drive.commands import ShellRunner\n"
         "from simulator.drive.zygote import ZygoteRunner\nz = ZygoteRunner(ShellRunner())\n"
-        + ("" if early else f"z.run('python mixed.py', Path({str(root)!r}), 60)\n")
+        + act[when]
         + "print(z.fallback.scratch.path, z._process.pid, flush=True)\nos.kill(os.getpid(), 9)\n"
     )
     told = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True).stdout.split()
