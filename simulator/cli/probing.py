@@ -166,6 +166,7 @@ class Prober:
         procs = choose(scenario, self._options.procs, embedded=self._own_engine)
         client = {"processes": procs.count, "why": procs.why}
         with signals_kept() as kept:
+            await asyncio.sleep(0)  # a Ctrl-C just before is heard here, where nothing has begun
             writer = RunFolder.create(path, {**self._manifest(point), "client": client})
             try:
                 conductor = Conductor(

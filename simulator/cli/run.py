@@ -144,6 +144,7 @@ async def _measure(
             print(fillers(unknown, len(rows)), flush=True)
         try:
             with signals_kept() as kept:
+                await asyncio.sleep(0)  # a Ctrl-C just before is heard here, where nothing has begun
                 ending = await _conducted(options, scenario, text, out, opened, planning, procs, kept, inside=inside)
         finally:
             if planning is not None:

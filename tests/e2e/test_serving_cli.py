@@ -165,10 +165,7 @@ def test_ctrl_c_while_it_starts_leaves_nothing(sim: Sim, arguments: list[str]) -
 def test_ctrl_c_while_a_run_is_prepared_ends_it_as_at_any_other_time(sim: Sim) -> None:
     """Between the engine's start and the first request: what is imported there takes half a second."""
     process = sim.start("run", "only.yaml", "--plain", "--engine", "top.yaml", "--out", "r")
-    assert process.stdout is not None
-    told = ""
-    while "client process" not in told:
-        told += process.stdout.readline()
+    wait_for(sim.folder / "r/manifest.json")
     interrupt(process)
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 130 and "Traceback" not in said, said
