@@ -60,6 +60,10 @@ $(VENV)/.installed: pyproject.toml requirements.lock requirements-uv.lock
 	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
 	$(call fetch,requirements.lock)
 	$(PIP) install --no-deps --no-build-isolation --editable .
+	@# compiled once here; where PYTHONDONTWRITEBYTECODE is set, each process of each command would do it again
+	$(BIN)/python -m compileall -q simulator
+	$(BIN)/python -c "import simulator.cli.run, simulator.engine.embedded.server, simulator.view.live, docx, openpyxl, pypdf; \
+		from simulator.tasks import catalog; list(map(catalog.load, catalog.templates()))"
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.installed requirements-dev.lock

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from simulator import tokenizer
-from simulator.cli import tracing
 from simulator.cline.profiles import profile
 from simulator.core.action import Action, Outcome
 from simulator.core.scenario import Scenario
@@ -70,6 +69,8 @@ def _planned(spec: SessionSpec) -> PlannedSession:
     assert _worker is not None
     job = _worker.job
     if job.scenario.trace is not None:
+        from simulator.cli import tracing  # with numpy and all, of which recorded solutions need nothing
+
         from_trace = tracing.planned(spec, job.scenario, job.model)
         floor_s = pace.floor_s(from_trace, paced=True)
         return save_session(job.folder, from_trace, spec.slot, "", floor_s)

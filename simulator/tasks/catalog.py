@@ -49,7 +49,10 @@ def _folders(tasks_dir: Path | None) -> dict[str, Path]:
 
 
 def kind_of(template: str, tasks_dir: Path | None = None) -> str:
-    """ "coding" | "documents" | "finance", as the recipe says."""
+    """ "coding" | "documents" | "finance", as the recipe says; of ours the folder's name says so, too."""
+    ours, word = _folders(tasks_dir).get(template, REPOS).parent == REPOS, template.partition("_")[0]
+    if ours and word in KINDS:
+        return word  # without loading what only papers need
     kind: str = load(template, tasks_dir).KIND
     if kind not in KINDS:
         raise UsageError(f"template {template}: KIND is {kind!r}; it must be one of {', '.join(KINDS)}")

@@ -13,6 +13,7 @@ def test_every_folder_with_a_recipe_is_a_template_of_a_known_kind() -> None:
     names = catalog.templates()
     assert "coding_backoffice" in names and names == sorted(names)
     assert {catalog.kind_of(name) for name in names} <= set(KINDS)
+    assert {name: catalog.load(name).KIND for name in names} == {name: catalog.kind_of(name) for name in names}
 
 
 def test_a_template_is_loaded_once() -> None:
