@@ -16,8 +16,11 @@ import orjson
 import pytest
 
 from simulator.cli.diff import digest
+from simulator.cli.history import Question
+from simulator.cli.history import main as history_main
 from simulator.cli.reading import opened
 from simulator.cli.report import current, fold, write_report
+from simulator.core.history import Wanted
 from simulator.core.judgement import FOLD, judged_again
 from simulator.store.folder import RunFolder
 
@@ -100,6 +103,19 @@ def test_other_warnings_stay(make_run: MakeRun) -> None:
     gone = {"code": "front_end_backlog", "what": "agent: 256 of 392 ms", "why": "", "cure": ""}
     found = judged_again(older | {"warnings": [only, gone, *older["warnings"]]})
     assert found["warnings"] == [only, *older["warnings"]]
+
+
+def test_a_list_of_runs_judges_the_client_by_todays_limits(
+    make_run: MakeRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = make_run(slots=2, window_s=5, synthetic=0)
+    older = aged(folder)
+    for past in (older["client"], older["client"]["agent"]):
+        past |= {"verdict": "client-limited", "reasons": ["by a limit of then"]}
+    (folder / "summary.json").write_bytes(orjson.dumps(older))
+    assert history_main(Question((folder,), Wanted(), None, every=True, paths=False, json=True, pick=False)) == 0
+    (run,) = orjson.loads(capsys.readouterr().out)["runs"]
+    assert run["client"] == "ok"
 
 
 @pytest.mark.parametrize("lacks", ["client", "engine", "warnings", "agent", "ttft_s"])
