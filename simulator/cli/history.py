@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from rich.console import Console
 
 from simulator.cli.screen import UNCUT
 from simulator.core.choice.headline import Headline, headline
-from simulator.core.history import Group, Row, Wanted, arrange, row_of
+from simulator.core.history import Group, Row, Wanted, arrange, dated, row_of
 from simulator.core.judgement import judged_again
 from simulator.errors import Interrupted, UsageError
 from simulator.store.catalog import PARENTS, Found, find
@@ -53,7 +54,8 @@ def main(question: Question) -> int:
     found = [each for root in question.folders or (REPORTS,) for each in _found(root)]
     broken = [(_told(each.path), each.broken) for each in found if each.broken]
     rows = [row for each in found if each.manifest is not None and question.wanted.takes(row := _row(each))]
-    entries = arrange([_alone(row) for row in rows] if question.every else rows, _said(rows))[: question.last]
+    listed = [_alone(row) for row in rows] if question.every else rows
+    entries = arrange(listed, _said(rows), _began(rows))[: question.last]
     if question.json:
         print(orjson.dumps(as_json(entries, broken), option=orjson.OPT_INDENT_2).decode())
         return 0
@@ -102,6 +104,15 @@ def _said(rows: Sequence[Row]) -> dict[str, str | Headline]:
     """What each search or ladder found."""
     made = {row.group: row.made_by for row in rows if row.group}
     return {group: _climbed(group) if by == PARENTS[LADDER] else _searched(group) for group, by in made.items()}
+
+
+def _began(rows: Sequence[Row]) -> dict[str, float | None]:
+    """When the command of each ladder was given, planning included; of a ladder that goes on, the first."""
+    found: dict[str, float | None] = {}
+    for group in {row.group for row in rows if row.group and row.made_by == PARENTS[LADDER]}:
+        with suppress(UsageError, OSError):
+            found[group] = dated((read_json(Path(group) / LADDER) or {}).get("started_unix_s"))
+    return found
 
 
 def _searched(group: str) -> str:

@@ -94,6 +94,7 @@ class Prober:
         console: Console,
     ) -> None:  # fmt: skip
         self._loads, self._opened, self._options, self._text = loads, opened, options, text
+        self._tries = 0
         self._target = target = opened.target
         self._folder, self._say, self._console = out / PROBES, say, console
         self._own_engine = bool(OWN_MARKS & target.identity.keys()) or bool(target.identity.get("virtual"))
@@ -209,4 +210,7 @@ class Prober:
     def _manifest(self, point: float) -> dict[str, Any]:
         scenario = self._loads.at(point)
         made = run_manifest(self._options, scenario, self._text, self._target)
+        if self._tries:  # the command was given before the first one alone
+            del made["asked_unix_s"]
+        self._tries += 1
         return {**made, "probe": {"point": point, "rate": self._loads.rate}}

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +70,8 @@ class Options:
     settings: Path | None = None
     allow_unsandboxed: bool = False
     oracle: str | None = None
+    #: Unix seconds: planning lies between this and the run's own clock
+    asked_unix_s: float = field(default_factory=time.time)
 
 
 def main(options: Options) -> int:
@@ -304,5 +306,6 @@ def run_manifest(
         "engine": engine_told(target, rows),
         "command": [mask_url(part) for part in ["sim", *sys.argv[1:]]],
         "pid": os.getpid(),
+        "asked_unix_s": options.asked_unix_s,
         "t0_unix_s": time.time(),
     }

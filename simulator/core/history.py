@@ -37,7 +37,8 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A run. began_s: Unix seconds. note: what is to be known before it is used: killed, stopped, not folded."""
+    """A run. began_s: Unix seconds, when its command was given; of a run from before that was kept, when its clock
+    began, after planning. note: what is to be known before it is used: killed, stopped, not folded."""
 
     path: str
     began_s: float | None
@@ -55,12 +56,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Runs of one search or ladder, newest first, and what it found: a sentence, or a ladder's figures."""
+    """Runs of one search or ladder, newest first, and what it found: a sentence, or a ladder's figures. began_s: when
+    its command was given or, where that is not known, its first run began."""
 
     path: str
     made_by: str
     runs: tuple[Row, ...]
     said: str | Headline = ""
+    began_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +93,11 @@ def row_of(
     path: str, manifest: Mapping[str, Any], summary: Mapping[str, Any] | None, group: str = "", made_by: str = ""
 ) -> Row:
     folded = summary or {}
-    began = manifest.get("t0_unix_s")
+    began = (dated(manifest.get(key)) for key in ("asked_unix_s", "t0_unix_s"))
     agents, synthetic = (_mapping(folded.get(kind)) for kind in ("agent", "synthetic"))
     return Row(
         path=path,
-        began_s=began if isinstance(began, int | float) and 0 <= began <= _LAST_S else None,
+        began_s=next((each for each in began if each is not None), None),
         label=_text(manifest.get("label")),
         scenario=_text(manifest.get("scenario_name")),
         engine=_engine(_mapping(manifest.get("engine"))),
@@ -140,13 +143,20 @@ def _text(found: Any) -> str:
     return found if isinstance(found, str) else ""
 
 
+def dated(found: Any) -> float | None:
+    """Seconds since 1970 that a calendar can show."""
+    return found if isinstance(found, int | float) and 0 <= found <= _LAST_S else None
+
+
 def _finite(found: float | None) -> float | None:
     return found if found is not None and math.isfinite(found) else None
 
 
-def arrange(rows: Sequence[Row], said: Mapping[str, str | Headline]) -> list[Row | Group]:
+def arrange(
+    rows: Sequence[Row], said: Mapping[str, str | Headline], began: Mapping[str, float | None] | None = None
+) -> list[Row | Group]:
     """Newest first, runs of one search or ladder as one Group where its newest run would stand. said: group path ->
-    what it found."""
+    what it found; began: when its command was given."""
     ordered = sorted(rows, key=lambda row: (-(row.began_s or 0.0), row.path))
     together: dict[str, list[Row]] = {}
     for row in ordered:
@@ -157,5 +167,8 @@ def arrange(rows: Sequence[Row], said: Mapping[str, str | Headline]) -> list[Row
         if not row.group:
             found.append(row)
         elif row.group in together:
-            found.append(Group(row.group, row.made_by, tuple(together.pop(row.group)), said.get(row.group, "")))
+            runs = tuple(together.pop(row.group))
+            first = min((run.began_s for run in runs if run.began_s is not None), default=None)
+            first = (began or {}).get(row.group) or first
+            found.append(Group(row.group, row.made_by, runs, said.get(row.group, ""), first))
     return found

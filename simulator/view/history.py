@@ -69,15 +69,14 @@ def _mark(line: Text, cells: Sequence[str]) -> None:
 
 
 def _cells(entry: Row | Group, roomy: bool) -> tuple[str, ...]:
-    first = entry.runs[0] if isinstance(entry, Group) else entry
     label, engine = (_common(entry, name) for name in ("label", "engine"))
     if isinstance(entry, Group):
         leaders = [entry.said.leader(kind) if isinstance(entry.said, Headline) else None for kind in KINDS]
         fastest = ["" if each is None else digits(each.output_tok_s) for each in leaders]
-        return _when(first.began_s), label, engine, *fastest, "", ""
+        return _when(entry.began_s), label, engine, *fastest, "", ""
     client = clean(entry.client).partition(":")[0]
     return (
-        _when(first.began_s), label, engine, digits(entry.agents_tok_s), digits(entry.synthetic_tok_s),
+        _when(entry.began_s), label, engine, digits(entry.agents_tok_s), digits(entry.synthetic_tok_s),
         duration(entry.turn_p50_s), client if roomy else client.removeprefix("client-"),
     )  # fmt: skip
 
@@ -154,6 +153,7 @@ def _group(group: Group) -> dict[str, Any]:
     return {
         "path": group.path,
         "made_by": group.made_by,
+        "began_s": group.began_s,
         "runs": len(group.runs),
         "sentence": found,
         "ladder": asdict(group.said) if climbed else None,

@@ -104,3 +104,11 @@ def test_newest_first_and_a_search_stands_once_where_its_newest_probe_does() -> 
     assert [each.path for each in found] == ["new", "sat", "mid", "old", "undated"]
     group = found[1]
     assert isinstance(group, Group) and [each.path for each in group.runs] == ["p2", "p1"] and group.said == "8 agents"
+    assert group.began_s == 2, "a search began with its first probe"
+    (ladder,) = arrange([row("p1", 2, "lad"), row("p2", 4, "lad")], {}, {"lad": 1.0})
+    assert ladder.began_s == 1.0, "and a ladder when its command was given"
+
+
+def test_a_run_begins_when_it_is_asked_for() -> None:
+    assert row_of("r", {"asked_unix_s": 90.0, "t0_unix_s": 100.0}, None).began_s == 90.0
+    assert row_of("r", {"asked_unix_s": "x", "t0_unix_s": 100.0}, None).began_s == 100.0
