@@ -23,6 +23,7 @@ from simulator.cline.live.normal_calls import normal_calls
 from simulator.core.agreement import Answer, agreement
 from simulator.core.scenario import Scenario
 from simulator.core.scenario_file import parse
+from simulator.core.wording import counted
 from simulator.drive.endpoint import Endpoint
 from simulator.drive.greedy import Greedy, Prompt, Told
 from simulator.errors import EngineError, Incomparable, Interrupted, UsageError
@@ -100,7 +101,7 @@ async def _ask(asked: Asked, scenario: Scenario, prompts: list[Prompt], folder: 
             endpoint = Endpoint(target.base_url, key_sent, time.monotonic, timeout_s=target.timeout_s)
             try:
                 for name in names:
-                    print(f"{name}: {len(prompts)} prompts to {target.model}", flush=True)
+                    print(f"{name}: {counted(len(prompts), 'prompt')} to {target.model}", flush=True)
                     greedy = Greedy(endpoint, target.model, asked.max_tok)
                     told["forgot"][name] = await greedy.forget(target.root)
                     await _one_side(name, greedy, asked, prompts, folder)
@@ -180,7 +181,7 @@ def _same_prompts(a: Mapping[Any, Told], b: Mapping[Any, Told]) -> None:
     for name, side in ((A, a), (B, b)):
         if all(told.error for told in side.values()):
             first = next((told.error for told in side.values()), "nothing was asked")
-            raise EngineError(f"{name} answered none of {len(side)} prompts, the first time: {first}")
+            raise EngineError(f"{name} answered none of {counted(len(side), 'prompt')}, the first time: {first}")
     for key in a.keys() & b.keys():
         counts = a[key].prompt_tok, b[key].prompt_tok
         if None not in counts and counts[0] != counts[1]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 
+from simulator.core.wording import counted
 from simulator.errors import UsageError
 from simulator.trace.anonymise.lines import Anonymiser
 from simulator.trace.trace_file import Writer, header, sessions
@@ -20,9 +21,12 @@ def main(trace: Path, out: Path, secret: str) -> int:
     with Writer(out, anonymiser.header(old)) as writer:
         for each in sessions(trace):
             writer.session(*anonymiser.session(each))
-    print(f"{out}: {anonymiser.sessions} sessions, {anonymiser.turns} turns")
+    print(f"{out}: {counted(anonymiser.sessions, 'session')}, {counted(anonymiser.turns, 'turn')}")
     if anonymiser.unequal:
-        print(f"{anonymiser.unequal} messages or tool lists cost a few tokens more or less than before")
+        print(
+            f"{counted(anonymiser.unequal, 'message or tool list costs', 'messages or tool lists cost')} a few tokens "
+            "more or less than before"
+        )
     print(
         "Declared tools' names, token counts and times are those of the trace; look through it before you give it away."
     )

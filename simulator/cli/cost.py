@@ -25,11 +25,11 @@ from simulator.cli.screen import whole_lines
 from simulator.core.cost import delivered
 from simulator.core.gpus import gpu_kind
 from simulator.core.price_file import ApiPrice, PriceBook
+from simulator.core.wording import counted
 from simulator.errors import UsageError
 from simulator.store.ladder_runs import is_ladder
 from simulator.view.cost import FEW_SESSIONS, Answer, Traffic, table
 from simulator.view.cost_ladder import LadderAnswer, ladder_table
-from simulator.view.format import count
 from simulator.view.identity import emulation, is_emulated, is_random, synthetic_shape, title
 
 
@@ -105,7 +105,7 @@ def _run_notes(
             notes.append(f"The server did not tell what was cached ({each.name}): all its input is priced as uncached.")
         if each.tokens.sessions is not None and each.tokens.sessions < FEW_SESSIONS:
             notes.append(
-                f"Only {count(each.tokens.sessions)} sessions finished in the window, so the cost of one is rough."
+                f"Only {counted(each.tokens.sessions, 'session')} finished in the window, so the cost of one is rough."
             )
         if each.tokens.sessions is not None and each.tokens.solved is None:
             notes.append("A replay solves nothing, so a solved task has no cost; live runs have.")

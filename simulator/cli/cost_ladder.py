@@ -16,6 +16,7 @@ from simulator.core.ladder.result import TRAFFICS
 from simulator.core.ladder.told import LadderTold, RungTold
 from simulator.core.limit import CLIENT
 from simulator.core.price_file import ApiPrice, PriceBook
+from simulator.core.wording import counted
 from simulator.errors import UsageError
 from simulator.store.ladder_runs import ladder_told
 from simulator.store.manifest import MANIFEST
@@ -67,7 +68,7 @@ def of_ladder(q: Question, folder: Path, book: PriceBook, apis: Priced, utilisat
     )
     shown = [part for level in levels for rung in level.rungs for part in rung.traffic.values()]
     return LadderAnswer(
-        title=f"{ladder.scenario} · ladder of {len(ladder.rungs)} rungs" if ladder.scenario else str(folder),
+        title=f"{ladder.scenario} · ladder of {counted(len(ladder.rungs), 'rung')}" if ladder.scenario else str(folder),
         emulated=ladder.engine_kind == "emulated",
         random=ladder.random_weights,
         paid=_paid(found),
@@ -160,6 +161,6 @@ def _notes(
         notes.append("One run a rung: differences of a few percent are suggestions; repeated pairs decide.")
     doubted = sum(not each.certified for rung in ladder.rungs for each in rung.repeats if not each.error)
     if doubted:
-        notes.append(f"{doubted} runs are not certified; `sim ladder --show` names the reasons.")
+        notes.append(f"{counted(doubted, 'run is', 'runs are')} not certified; `sim ladder --show` names the reasons.")
     notes.append("An API serves another model, or this one otherwise: prices are compared, not answers.")
     return tuple(notes)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from simulator.cli.describe import versions
+from simulator.core.wording import counted
 from simulator.errors import UsageError
 from simulator.trace.asked import Left
 from simulator.trace.importing import Imported, run
@@ -42,10 +43,11 @@ def _say_imported(console: Console, result: Imported, out: Path) -> None:
     total = sum(result.sessions.values())
     if result.estimated:
         fields = ", ".join(f"{field} ({n:,})" for field, n in sorted(result.estimated.items()))
-        console.print(f"estimated, in so many of {total:,} sessions: {fields}", highlight=False, markup=False)
+        console.print(f"estimated, in so many of {counted(total, 'session')}: {fields}", highlight=False, markup=False)
     if result.recounted:
         console.print(
-            f"recounted {result.recounted:,} prompts of a known tokenizer: at most {result.worst_recount:.2%} off",
+            f"recounted {counted(result.recounted, 'prompt')} of a known tokenizer: "
+            f"at most {result.worst_recount:.2%} off",
             highlight=False,
         )
 

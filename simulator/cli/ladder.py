@@ -25,6 +25,7 @@ from simulator.core.ladder.identity import MADE_BY, SCHEMA, refusal
 from simulator.core.ladder.result import rows
 from simulator.core.ladder.schedule import Life, schedule
 from simulator.core.scenario import Scenario, scenario_hash
+from simulator.core.wording import counted
 from simulator.engine.serving.arguments import without_secrets
 from simulator.engine.serving.config import EngineConfig
 from simulator.engine.serving.ladder_file import load_ladder
@@ -83,7 +84,9 @@ def _climb(asked: Asked, scenario: Scenario, chosen: Sequence[EngineConfig], wor
         journal.save(left_out=[], complete=False)
         done = sum(journal.done(entry, pair) for entry, pair, _ in wanted)
         with Lines(console, total=len(wanted), done=done, marks=marks(journal.told)) as lines:
-            lines.say(f"{out}: {len(wanted)} runs of {len(chosen)} rungs, {done} of them done before")
+            lines.say(
+                f"{out}: {counted(len(wanted), 'run')} of {counted(len(chosen), 'rung')}, {done} of them done before"
+            )
             for line in sentences(scenario):
                 lines.say(line)
             ended = asyncio.run(_all(work, folder, journal, lines))

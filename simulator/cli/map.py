@@ -18,6 +18,7 @@ from simulator.cli.reading import opened
 from simulator.cli.workers import pool
 from simulator.core.grid import Cell, Shape, shapes
 from simulator.core.grid_file import GridFile, Mark, parse
+from simulator.core.wording import counted
 from simulator.engine.embedded.config import EngineParams, find_settings, load_params
 from simulator.errors import Interrupted, UsageError
 from simulator.store.manifest import write_json
@@ -96,7 +97,7 @@ def _measure(
     known = {(cell.shape, cell.at_once) for cell in grid.cells}
     left = [step for step in steps if step not in known]
     if known and left:
-        sys.stderr.write(f"{len(known)} cells are there already, {len(left)} are left\n")
+        sys.stderr.write(f"{counted(len(known), 'cell is', 'cells are')} there already, {len(left)} left\n")
     for cell in made(left):
         grid.add(cell)
         if out is not None:

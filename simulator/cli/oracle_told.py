@@ -12,6 +12,7 @@ from simulator.core.run import RunData
 from simulator.core.solution import from_line
 from simulator.core.solved import judged
 from simulator.core.window import traffic
+from simulator.core.wording import counted
 from simulator.engine.embedded.brain.mistakes import chance
 from simulator.engine.embedded.brain.rates import checked
 from simulator.store.manifest import ORACLE_LOG, SOLUTIONS
@@ -20,7 +21,8 @@ from simulator.store.regular import read_regular
 
 def fillers(unknown: int, of: int) -> str:
     """`the oracle knows no solution for 2 of 8 sessions: they get filler replies`."""
-    return f"the oracle knows no solution for {unknown:,} of {of:,} sessions: they get filler replies"
+    they = "it gets" if unknown == 1 else "they get"
+    return f"the oracle knows no solution for {unknown:,} of {counted(of, 'session')}: {they} filler replies"
 
 
 def oracle_told(run: RunData, manifest: Mapping[str, Any], folder: Path) -> dict[str, Any] | None:

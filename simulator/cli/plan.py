@@ -17,6 +17,7 @@ from simulator.cli.screen import PlanningScreen
 from simulator.cli.solutions import write_solutions
 from simulator.core.scenario_file import parse
 from simulator.core.shape import Shape, Spread, shape, shared_blocks
+from simulator.core.wording import counted
 from simulator.errors import UsageError
 from simulator.tasks.breadth import shared
 
@@ -44,7 +45,7 @@ def main(
         folder = plan(planned[0], model or MODEL, screen.progress, planned[1])
     if solutions is not None:
         number = write_solutions(solutions, folder, folder.sessions, cwd)
-        print(f"{solutions}: {number} recorded solutions, those of sub-agents included")
+        print(f"{solutions}: {counted(number, 'recorded solution')}, those of sub-agents included")
         if unknown := sum(not row.turns for row in folder.sessions):
             print(fillers(unknown, len(folder.sessions)))
     found = shape(folder.load(row.session) for row in folder.sessions)
@@ -61,9 +62,10 @@ def main(
     console.print(table)
     same = shared_blocks((folder.load(row.session) for row in folder.sessions), tokenizer.encode)
     console.print(
-        f"{found.sessions} sessions, {found.calls:,} calls, {found.tool_calls:,} tool calls; "
-        f"{found.repeat_share:.1%} repeat an earlier one\n"
-        f"{found.cut_sessions} sessions cut their history ({found.cut_share:.1%} of calls)\n"
+        f"{counted(found.sessions, 'session')}, {counted(found.calls, 'call')}, "
+        f"{counted(found.tool_calls, 'tool call')}; {found.repeat_share:.1%} repeat an earlier one\n"
+        f"{counted(found.cut_sessions, 'session cuts its', 'sessions cut their')} history "
+        f"({found.cut_share:.1%} of calls)\n"
         f"{same:.1%} of 64-token blocks outside system prompt and tools stand in two sessions\n"
         f"{_clients(found)}plan hash {folder.hash}",
         highlight=False,
@@ -77,11 +79,16 @@ def _clients(found: Shape) -> str:
     """Whose sessions they are, and what only some of them do; a line each."""
     lines = [", ".join(f"{number} {name}" for name, number in sorted(found.profiles.items()))]
     if found.switched_sessions:
-        lines.append(f"{found.switched_sessions} sessions begin in plan mode")
+        lines.append(f"{counted(found.switched_sessions, 'session begins', 'sessions begin')} in plan mode")
     if found.subagents:
-        lines.append(f"{found.subagents} sub-agents make {found.subagent_calls:,} more calls")
+        lines.append(
+            f"{counted(found.subagents, 'sub-agent makes', 'sub-agents make')} "
+            f"{counted(found.subagent_calls, 'more call')}"
+        )
     if found.stopped:
-        lines.append(f"{found.stopped:,} streams are closed by the client after its first tool call")
+        lines.append(
+            f"{counted(found.stopped, 'stream is', 'streams are')} closed by the client after its first tool call"
+        )
     return "\n".join(lines) + "\n"
 
 

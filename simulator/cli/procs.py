@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 
 from simulator.core.scenario import Scenario, Synthetic
+from simulator.core.wording import counted
 from simulator.errors import UsageError
 
 #: a streamed token (12 us were measured with the embedded engine's chunks of several tokens; smaller ones cost more), a
@@ -38,18 +39,28 @@ def choose(scenario: Scenario, asked: int | None, *, embedded: bool, cores: int 
         if not 1 <= asked <= MOST:
             raise UsageError(f"--procs {asked}: a run takes 1 to {MOST} client processes; leave it out for an estimate")
         if asked > places:
-            return Procs(places, f"{asked} were asked for, but only {places} requests are open at once")
+            return Procs(
+                places, f"{asked} were asked for, but only {counted(places, 'request is', 'requests are')} open at once"
+            )
         return Procs(asked, "as asked")
     cores = cores or len(os.sched_getaffinity(0))
     agents, synthetic = scenario.sessions * CORES_AN_AGENT, _cores(scenario.synthetic)
     need = max(agents, synthetic)
-    what = f"{scenario.sessions} agents" if agents > synthetic else f"{streams(scenario.synthetic)} synthetic streams"
+    what = (
+        counted(scenario.sessions, "agent")
+        if agents > synthetic
+        else counted(streams(scenario.synthetic), "synthetic stream")
+    )
     why = f"{what} are estimated to take {need:.2g} of a core"
     wanted = math.ceil(need / CORES_A_PROCESS) or 1
     most = min(max(1, cores - embedded), places, MOST)
     if wanted > most:
         beside = ", one of them the engine's" if embedded else ""
-        return Procs(most, f"{why}, which is {wanted} processes' work, but there are {cores} cores{beside}")
+        have = f"{'is' if cores == 1 else 'are'} {counted(cores, 'core')}"
+        return Procs(
+            most,
+            f"{why}, which is {wanted} processes' work, but there {have}{beside}",
+        )
     return Procs(wanted, why)
 
 

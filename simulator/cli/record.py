@@ -9,6 +9,7 @@ from pathlib import Path
 
 import uvloop
 
+from simulator.core.wording import counted
 from simulator.errors import CheckFailed
 from simulator.record.proxy import Settings, Told, record
 from simulator.record.upstream import read_upstream
@@ -35,7 +36,7 @@ def main(
         why = told.written.get("error") or "the process that writes has died"
         raise CheckFailed(f"{log} is not whole: {why}; see that there is space, and record again")
     if told.lost:
-        raise CheckFailed(f"{log} lacks {told.lost} of {told.exchanges} requests; record to a faster disk")
+        raise CheckFailed(f"{log} lacks {told.lost} of {counted(told.exchanges, 'request')}; record to a faster disk")
     return 0
 
 
@@ -52,15 +53,17 @@ def _log(out: Path | None) -> Path:
 def _summary(told: Told, log: Path) -> str:
     written = told.written
     if not written:
-        return f"{told.exchanges} requests passed"
+        return f"{counted(told.exchanges, 'request')} passed"
     lines = [
-        f"{written['lines']} requests of {written['sessions']} sessions in {log} ({written['bytes'] / 1e6:.1f} MB)"
-        + _counted(", ", written["by"], "by ")
+        f"{counted(written['lines'], 'request')} of {counted(written['sessions'], 'session')} in {log} "
+        f"({written['bytes'] / 1e6:.1f} MB)" + _counted(", ", written["by"], "by ")
     ]
     if written["failed"]:
         lines.append(f"{written['failed']} of them without a good reply")
     if written["unread"]:
-        lines.append(f"{written['unread']} lines have notes on what could not be read or was left out")
+        lines.append(
+            f"{counted(written['unread'], 'line has', 'lines have')} notes on what could not be read or was left out"
+        )
     if told.passed:
         lines.append("passed and not recorded" + _counted(": ", told.passed, ""))
     return "\n".join(lines)

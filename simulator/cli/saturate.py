@@ -25,6 +25,7 @@ from simulator.core.probe import Probe, judge
 from simulator.core.saturation import BELOW, CLIENT_LIMIT, Span, Verdict, decide
 from simulator.core.scenario import Scenario
 from simulator.core.scenario_file import parse
+from simulator.core.wording import counted
 from simulator.errors import EngineError, Interrupted, SimError, UsageError
 from simulator.store.manifest import ENGINE_FILES, ENGINE_LOG, MANIFEST, read_json, write_json, write_whole
 from simulator.view.saturation import MADE_BY, Found, as_json, curve, limits, markdown, probe_line, sentence, table
@@ -182,7 +183,7 @@ async def _probe_all(prober: Prober, found: Found, span: Span, console: Console)
     for point, path, summary in prober.known():
         take(point, path, summary, "  (read)")
     if prober.foreign:
-        console.print(f"{prober.foreign} probes of another scenario lie there and are left out", markup=False)
+        console.print(f"{counted(prober.foreign, 'probe')} of another scenario there, left out", markup=False)
     if probes and not prober.provable:
         console.print(UNPROVED, markup=False)
     stopped, fault = "", None

@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from simulator.core.wording import counted
 from simulator.view.cells import clock
 from simulator.virtual.children import unheard
 
@@ -62,10 +63,10 @@ class PlanningScreen:
             done, expected = self._last
             if done == self._first == expected:
                 if self._own:
-                    self._console.print(f"{done} sessions, planned before", highlight=False)
+                    self._console.print(f"{counted(done, 'session')}, planned before", highlight=False)
                 return
             rest = f" of about {expected}; the others are planned while the run begins" if expected > done else ""
-            took = f"{done} sessions in {time.monotonic() - self._started_s:.1f} s{rest}"
+            took = f"{counted(done, 'session')} in {time.monotonic() - self._started_s:.1f} s{rest}"
             self._console.print(f"planned {took}", highlight=False, soft_wrap=True)
 
     def progress(self, done: int, expected: int) -> None:

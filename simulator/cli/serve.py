@@ -11,6 +11,7 @@ from pathlib import Path
 import uvloop
 
 from simulator.cli.conduct import SIGNALS
+from simulator.core.wording import counted
 from simulator.engine.serving.arguments import without_secrets
 from simulator.engine.serving.config import EngineConfig, load_config
 from simulator.engine.serving.gpu import gpus
@@ -70,7 +71,7 @@ def _memory(found: Estimate | None) -> list[str]:
     return [
         f"memory       {found.total_bytes / gib:.1f} GiB may be used: weights {found.weight_bytes / gib:.1f}, KV cache "
         f"{found.kv_bytes / gib:.1f} (an estimate)",
-        f"             {found.n_blocks:,} blocks of {found.block_tok:,} tokens; a sequence takes {state}"
+        f"             {counted(found.n_blocks, 'block')} of {found.block_tok:,} tokens; a sequence takes {state}"
         f"{found.kv_tok_bytes / 1024:g} KiB a token",
         f"             sequences that fit, by tokens: {fits}; max-num-seqs is {found.max_num_seqs:,}",
     ]

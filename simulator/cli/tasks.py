@@ -62,8 +62,8 @@ def listed(tasks_dir: Path | None, measure: bool) -> int:
     console = Console()
     console.print(table)
     console.print(
-        f"{len(names)} templates; figures are of seed 1, size medium; broken: wrong results that its check must "
-        f"refuse. Sizes: {', '.join(SIZES)}.",
+        f"{counted(len(names), 'template')}; figures are of seed 1, size medium; broken: wrong results that its check "
+        f"must refuse. Sizes: {', '.join(SIZES)}.",
         highlight=False,
     )
     for line in left_out(lacks):
@@ -77,7 +77,7 @@ def shown(name: str, seed: int, size: str, tasks_dir: Path | None) -> int:
     print(f"{task.template}, {task.kind}, {task.size}, seed {task.seed}: {task.name}\n\nREQUEST\n\n{task.prompt}\n")
     _show_repository(task)
     if task.recorded:
-        print(f"\nRECORDED PATH, {len(task.steps)} replies\n")
+        print(f"\nRECORDED PATH, {counted(len(task.steps), 'reply', 'replies')}\n")
         for number, step in enumerate(task.steps, 1):
             print(f"{number:>4}  {_short(step)}")
     else:
@@ -134,7 +134,7 @@ def _verdict(one: Trial, recorded: bool) -> str:
     refused = f"{counted(one.broken, 'wrong result')} refused, {one.made_s + one.played_s:.1f} s"
     if not one.proven:
         return f"  unproven  {what}: no `solution`, so nothing shows that the check can pass; {refused}"
-    return f"  sound     {what}: {f'{one.turns} turns' if recorded else 'no recorded path'}, {refused}"
+    return f"  sound     {what}: {counted(one.turns, 'turn') if recorded else 'no recorded path'}, {refused}"
 
 
 def _folder(tasks_dir: Path | None) -> Path | None:
@@ -199,12 +199,12 @@ def _action(action: Action) -> str:
         case Definitions(path):
             return f"outline {path}"
         case Edit(path, blocks):
-            return f"edit {path}, {len(blocks)} block{'s' * (len(blocks) > 1)}"
+            return f"edit {path}, {counted(len(blocks), 'block')}"
         case Write(path, content):
             return f"write {path}, {counted(content.count(chr(10)), 'line')}"
         case Command(command):
             first, *rest = command.splitlines()
-            return f"$ {first[:_SHOWN_CHARS]}" + (f" (+{len(rest)} lines)" if rest else "")
+            return f"$ {first[:_SHOWN_CHARS]}" + (f" (+{counted(len(rest), 'line')})" if rest else "")
         case Complete():
             return "done"
     return type(action).__name__.lower()

@@ -12,8 +12,10 @@ from simulator.core.certify import EMULATION_LATE_S
 from simulator.core.drift import is_drift
 from simulator.core.limit import FRONT_END
 from simulator.core.run import KINDS
+from simulator.core.stalls import stalled
 from simulator.core.stats import ratio
 from simulator.core.window import STOPPED_BEFORE
+from simulator.core.wording import counted
 
 #: code -> (why it matters, what to do)
 REASONS: dict[str, tuple[str, str]] = {
@@ -174,7 +176,9 @@ def warnings(summary: dict[str, Any], damage: Mapping[str, int], unsound: Sequen
     if any(each is not None and not each["named"] for each in map(summary["engine"].get, KINDS)):
         found.append(warning("metrics_unnamed", "/metrics answered with none of vLLM's figures"))
     if summary["engine"]["failed_scrapes"]:
-        found.append(warning("scrapes_failed", f"{summary['engine']['failed_scrapes']} scrapes of /metrics failed"))
+        found.append(
+            warning("scrapes_failed", f"{counted(summary['engine']['failed_scrapes'], 'scrape')} of /metrics failed")
+        )
     lost = ", ".join(f"{n} in {f}" for f, n in sorted(damage.items()))
     if told := ([f"unreadable: {lost}"] if lost else []) + list(unsound):
         found.append(warning("damage", "; ".join(told)))
@@ -211,7 +215,8 @@ def _client(client: dict[str, Any]) -> Iterator[dict[str, str]]:
 def _traffic(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
     yield from _window(kind, part)
     yield from _arrival(kind, part["arrival"])
-    yield from _stalls(kind, part["stalls"])
+    if part["stalls"] and part["stalls"]["count"]:
+        yield warning("stalled", f"{kind}: {stalled(part['stalls'])}")
     yield from _requests(kind, part["requests"], live=part.get("live") is not None)
     yield from _tokens(kind, part)
     if is_drift(part["drift"], part["drift_margin"]):
@@ -238,34 +243,30 @@ def _arrival(kind: str, arrival: dict[str, Any] | None) -> Iterator[dict[str, st
     yield warning(arrival["state"], f"{head}; {what}")
 
 
-def _stalls(kind: str, found: dict[str, Any] | None) -> Iterator[dict[str, str]]:
-    if not found or not found["count"]:
-        return
-    longest, several = found["longest"][0], found["count"] > 1
-    what = "hardly anything arrived" if longest["moments"] else "nothing arrived"
-    times = f"{found['count']} times, {found['total_s']:.0f} s in all" if several else f"for {found['total_s']:.0f} s"
-    share = f"{100 * found['share']:.0f} % of the window"
-    span = f"from {longest['start_s']:.0f} s to {longest['end_s']:.0f} s of the run"
-    open_ = f"while {longest['open']} requests were open" if longest["open"] > 1 else "while a request was open"
-    yield warning("stalled", f"{kind}: {what} {times}, {share}, {'the longest ' * several}{span}, {open_}")
-
-
 def _requests(kind: str, requests: dict[str, Any], *, live: bool) -> Iterator[dict[str, str]]:
     sent = requests["sent"]
     if requests["failed"]:
-        yield warning("failures", f"{kind}: {requests['failed']} of {sent} requests failed")
+        yield warning("failures", f"{kind}: {requests['failed']} of {counted(sent, 'request')} failed")
     if requests["cancelled"] > 0.05 * sent:
         end = "the end of the run or of their session's time" if live else "the end"
-        yield warning("censored", f"{kind}: {requests['cancelled']} of {sent} requests were cut off by {end}")
+        yield warning(
+            "censored",
+            f"{kind}: {requests['cancelled']} of {counted(sent, 'request')} cut off by {end}",
+        )
 
 
 def _tokens(kind: str, part: dict[str, Any]) -> Iterator[dict[str, str]]:
     sources, done = part["token_counts"], part["requests"]["ok"]
     unsure = sources["counted"] + sources["none"]
     if unsure:
-        yield warning("usage_missing", f"{kind}: {unsure} of {done} replies came without usage that holds")
+        yield warning(
+            "usage_missing", f"{kind}: {unsure} of {counted(done, 'reply', 'replies')} came without usage that holds"
+        )
     if impossible := part["cached_share"]["impossible"]:
-        yield warning("cached_impossible", f"{kind}: {impossible} replies name more cached tokens than prompt tokens")
+        yield warning(
+            "cached_impossible",
+            f"{kind}: {counted(impossible, 'reply names', 'replies name')} more cached tokens than prompt tokens",
+        )
     for key, code, noun in (("output", "length_drift", "output"), ("prompt", "prompt_drift", "prompt")):
         off = part["planned"][f"{key}_error"]
         if off is not None and abs(off) > 0.01:
@@ -276,14 +277,21 @@ def _sessions(part: dict[str, Any]) -> Iterator[dict[str, str]]:
     wall, tools, ended = part["wall"], part["tools"], part["sessions"]
     if ended["failed"]:
         of = sum(ended[outcome] for outcome in ("completed", "failed", "stopped"))
-        yield warning("sessions_failed", f"{ended['failed']} of {of} sessions that ended in the window failed")
+        yield warning(
+            "sessions_failed", f"{ended['failed']} of {counted(of, 'session')} that ended in the window failed"
+        )
     if wall and wall["not_adding_up"]:
-        yield warning("wall_gap", f"parts of {wall['not_adding_up']} of {wall['sessions']} sessions miss their wall")
+        yield warning(
+            "wall_gap", f"parts of {wall['not_adding_up']} of {counted(wall['sessions'], 'session')} miss the wall"
+        )
     if tools and tools["mismatches"]:
         example = f", e.g. {tools['examples'][0]}" if tools["examples"] else ""
-        yield warning("tool_mismatch", f"{tools['mismatches']} of {tools['calls']} tool results differ{example}")
+        yield warning(
+            "tool_mismatch",
+            f"{tools['mismatches']} of {counted(tools['calls'], 'tool result')} not as recorded{example}",
+        )
     if ended["refuted"] and part.get("live") is None:
-        yield warning("not_verified", f"{ended['refuted']} recorded solutions failed their check")
+        yield warning("not_verified", f"{counted(ended['refuted'], 'recorded solution')} failed to pass")
 
 
 def _front_end(kind: str, limit: dict[str, Any]) -> Iterator[dict[str, str]]:
@@ -300,7 +308,7 @@ def _engine(kind: str, engine: dict[str, Any] | None, part: dict[str, Any]) -> I
             "engine_restarted", f"{kind}: the engine began again inside the window" + f" ({fell} fell)" * bool(fell)
         )
     if engine["preemptions"]:
-        yield warning("preemptions", f"{kind}: {engine['preemptions']:.0f} preemptions in the window")
+        yield warning("preemptions", f"{kind}: {counted(round(engine['preemptions']), 'preemption')} in the window")
     behind = ratio(engine["backlog_mean"], part["in_flight_mean"])
     if behind is not None and behind < FOREIGN_SHARE and engine["backlog_mean"] < -2:
         yield warning("other_users", f"{kind}: the engine has {-engine['backlog_mean']:.1f} more requests than we sent")

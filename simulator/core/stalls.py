@@ -3,6 +3,7 @@ still."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from simulator.core.latency import ttft_s
 from simulator.core.stats import known, quantile
 from simulator.core.table import Floats, Ints, Mask, Table
 from simulator.core.window import Traffic, ok
+from simulator.core.wording import counted
 
 #: arrivals closer together than this are one moment: a step's chunks reach their clients together
 RESOLUTION_S = 0.01
@@ -76,6 +78,17 @@ def stalls(sample: Traffic) -> dict[str, Any] | None:
         "limit_s": limit_s,
         "longest": [asdict(each) for each in sorted(found, key=lambda each: -each.length_s)[:TOLD]],
     }
+
+
+def stalled(found: Mapping[str, Any]) -> str:
+    """The stalls of `stalls` in words; there is one at least."""
+    longest, several = found["longest"][0], found["count"] > 1
+    what = "hardly anything arrived" if longest["moments"] else "nothing arrived"
+    times = f"{found['count']} times, {found['total_s']:.0f} s in all" if several else f"for {found['total_s']:.0f} s"
+    share = f"{100 * found['share']:.0f} % of the window"
+    span = f"from {longest['start_s']:.0f} s to {longest['end_s']:.0f} s of the run"
+    waited = counted(longest["open"], "request was", "requests were")
+    return f"{what} {times}, {share}, {'the longest ' * several}{span}, while {waited} open"
 
 
 def _stretches(gaps: Gaps, silent_s: float) -> list[Stretch]:

@@ -14,6 +14,7 @@ from typing import IO
 import orjson
 from pydantic import BaseModel, ValidationError
 
+from simulator.core.wording import counted
 from simulator.errors import UsageError
 from simulator.trace.format import MODELS, VERSION, End, Header, Line, SessionLine, TurnLine
 from simulator.trace.messages import checked, checked_body
@@ -134,7 +135,7 @@ def located(path: Path) -> Iterator[tuple[TracedSession, int, int]]:
     if end is None:
         raise UsageError(f"{path} ends early, its last line is missing; {AGAIN}")
     if (end.sessions, end.turns) != (len(seen), count):
-        said = f"{end.sessions} sessions and {end.turns} turns"
+        said = f"{counted(end.sessions, 'session')} and {counted(end.turns, 'turn')}"
         raise UsageError(f"{path}: its last line counts {said}, the file has {len(seen)} and {count}; {AGAIN}")
 
 

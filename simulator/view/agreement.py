@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from simulator.core.wording import counted
 from simulator.view.format import DASH, count, digits, percent
 from simulator.view.identity import EMULATED, RANDOM
 from simulator.view.sheet import Document, Sheet
@@ -44,7 +45,7 @@ def _shares(answer: Mapping[str, Any]) -> Sheet:
             told = f"{count(each['good'])} of {count(each['of'])}", percent(each["share"]), _sure(each)
             if each["of"]:
                 rows.append((f"{what}, {WHO[name]}", *told))
-    failed = [f"{count(each['failed'])} prompts without two answers ({WHO[name]}) are in no figure"
+    failed = [f"{counted(each['failed'], 'prompt')} without two answers ({WHO[name]}) in no figure"
               for name, each in answer["compared"].items() if each["failed"]]  # fmt: skip
     first = answer["compared"]["ab"]
     said = f"{percent(first['replies']['share'])} of replies are equal to the last token"
@@ -67,13 +68,16 @@ def _divergence(name: str, found: Mapping[str, Any]) -> Sheet:
         f"{part} by token {count(each[key])}" if each[key] is not None else f"{part} never"
         for key, part in (("p10", "a tenth"), ("p25", "a quarter"), ("p50", "half"))
     )
-    said = (f"{count(each['diverged'])} replies part somewhere in {count(each['tok'])} tokens: {reached}",)
+    said = (
+        f"{counted(each['diverged'], 'reply parts', 'replies part')} somewhere in {count(each['tok'])} tokens: "
+        + reached,
+    )
     heads = ("after tokens", "still told", "parted", "the same, %", "95 %")
     return Sheet(f"First divergence, {WHO[name]}", said, heads, rows)
 
 
 def _notes(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    asked = f"{count(answer['prompts'])} prompts of {answer['scenario']}, seed {answer['seed']}; temperature 0"
+    asked = f"{counted(answer['prompts'], 'prompt')} of {answer['scenario']}, seed {answer['seed']}; temperature 0"
     bound = (
         f"replies end by themselves or at {count(answer['max_tok'])} tokens, {count(answer['concurrency'])} at once."
     )

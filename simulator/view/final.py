@@ -11,6 +11,7 @@ from rich.text import Text
 
 from simulator.core.limit import CLIENT, FRONT_END
 from simulator.core.metric import OUTPUT, Metric, value
+from simulator.core.wording import counted
 from simulator.view.arrivals import arrival_lines
 from simulator.view.cells import clean
 from simulator.view.ended import ended, to_check, verified
@@ -146,10 +147,10 @@ def _agent_lines(agent: Mapping[str, Any], *, carried_out: bool) -> list[str]:
             f"thinking {percent(shares['think_s'])}, client {percent(shares['client_s'])}"
         )
     if tools and not carried_out:
-        lines.append(f"tools      {count(tools['calls'])} calls, not carried out: recorded latencies")
+        lines.append(f"tools      {counted(tools['calls'], 'call')}, not carried out: recorded latencies")
     elif tools:
         lines.append(
-            f"tools      {count(tools['calls'])} calls, run p50 {duration(tools['run_s']['p50'])}, "
+            f"tools      {counted(tools['calls'], 'call')}, run p50 {duration(tools['run_s']['p50'])}, "
             f"p95 {duration(tools['run_s']['p95'])}"
             + (f"; {count(tools['mismatches'])} differ from the recording" if live is None else "")
         )

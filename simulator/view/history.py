@@ -95,7 +95,7 @@ def _below(entry: Row | Group) -> str:
 
 def _climbed(said: Headline) -> str:
     """A ladder in a line: how far it is, and who leads for which traffic, by how much, and how sure that is."""
-    runs = f"{count(said.runs)} of {count(said.of_runs)} runs"
+    runs = f"{count(said.runs)} of {counted(said.of_runs, 'run')}"
     parts = [f"{count(said.rungs)} of {counted(said.of_rungs, 'rung')}, {runs}"]
     for kind, name in ((AGENTS, "agents"), (SYNTHETIC, said.shape or "synthetic")):
         if led := [_best(each) for each in said.best if each.kind == kind]:

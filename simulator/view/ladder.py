@@ -14,6 +14,7 @@ from rich.text import Text
 
 from simulator.core.compare.pairs import PairedRatio
 from simulator.core.ladder.result import Row, rows
+from simulator.core.wording import counted
 from simulator.view.cells import clean, clock
 from simulator.view.format import DASH, digits, duration
 from simulator.view.identity import EMULATED, RANDOM
@@ -172,7 +173,7 @@ def notes(told: Mapping[str, Any], found: Sequence[Row]) -> list[str]:
     if pairs == 1:
         lines.append(f"one pair: ratios are suggestions; --pairs {DECIDING} can decide")
     elif 1 < pairs < DECIDING:
-        lines.append(f"{pairs} pairs, with 95 % intervals; --pairs {DECIDING} can decide")
+        lines.append(f"{counted(pairs, 'pair')}, with 95 % intervals; --pairs {DECIDING} can decide")
     if told.get("interleaving"):
         lines.append(f"order: {told['interleaving']}")
     return lines

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from simulator.core.certify import lateness_tail_s
+from simulator.core.wording import counted
 from simulator.view.ended import VERIFIED, cut_words, to_check, verified
 from simulator.view.format import bar, cell, count, digits, duration, measure, percent
 from simulator.view.identity import facts
@@ -57,7 +58,7 @@ def wall(agent: Mapping[str, Any]) -> Lines:
             ]
         rows += [(n, percent(s), duration(t / split["sessions"]), bar(s)) for n, s, t in pieces if t or n == "client"]
     rows.append(("unexplained", percent(split["unexplained_share"]), "", ""))
-    heading = f"Means over {count(split['sessions'])} sessions with a part of their life in the window."
+    heading = f"Means over {counted(split['sessions'], 'session')} with a part of their life in the window."
     return ["## Where a session's wall time goes", "", heading, "", *_left(("", "share", "a session", ""), rows), ""]
 
 
@@ -122,7 +123,8 @@ def tools(agent: Mapping[str, Any], *, carried_out: bool = True) -> Lines:
     if made is None:
         return []
     if not carried_out:
-        told = f"{count(made['calls'])} calls were not carried out: each was answered after its recorded latency."
+        calls = counted(made["calls"], "call was", "calls were")
+        told = f"{calls} not carried out: each was answered after its recorded latency."
         return ["## Tools", "", told, ""]
     rows = [(cell(name), *_tool(row)) for name, row in made["by_tool"].items()]
     rows.append(("**all**", *_tool(made)))

@@ -11,6 +11,7 @@ from rich.table import Table
 from simulator.core.objective import Objective
 from simulator.core.probe import Probe
 from simulator.core.saturation import MET, MISSED, Verdict
+from simulator.core.wording import counted
 from simulator.view.format import DASH, against, bar, cell, count, digits, measure
 from simulator.view.identity import EMULATED
 
@@ -42,7 +43,7 @@ class Found:
     def load(self, point: float | None) -> str:
         if point is None:
             return DASH
-        return f"{point:.4g} sessions/s" if self.rate else f"{point:.0f} agent{'s' * (point != 1)}"
+        return f"{point:.4g} sessions/s" if self.rate else f"{counted(round(point), 'agent')}"
 
 
 def limits(objectives: Sequence[Objective]) -> str:

@@ -10,6 +10,7 @@ from simulator.core.shape import Spread
 from simulator.core.traffic.fold import FIXED_TOK, LIKE, SPAN_S, AtOnce, Shape
 from simulator.core.traffic.reuse import Reuse
 from simulator.core.traffic.unlike import Comparison
+from simulator.core.wording import counted
 from simulator.view.format import DASH, count, digits, duration, percent
 from simulator.view.page.charts import chart
 from simulator.view.sheet import Document, Sheet
@@ -81,9 +82,9 @@ def _sizes(shape: Shape) -> Sheet:
         each = shape.spreads[name]
         cells = [_figure(name, v) for v in (each.p10, each.p50, each.p90, each.mean)] if each else [DASH] * 4
         rows.append((title, *cells, count(each.n if each else 0)))
-    own = f"{count(shape.sessions)} sessions, {count(shape.calls)} model calls"
+    own = f"{counted(shape.sessions, 'session')}, {counted(shape.calls, 'model call')}"
     if shape.subagents:
-        own += f", {count(shape.subagents)} sub-agents among them"
+        own += f", {counted(shape.subagents, 'sub-agent')} among them"
     span = f", over {duration(shape.span_s)}" if shape.span_s else ""
     ratio = (
         f"; {digits(shape.prompt_tok / shape.output_tok)} prompt tokens for one of output" if shape.output_tok else ""

@@ -29,7 +29,7 @@ def share(agent: Mapping[str, Any]) -> str:
     if not live["judged"]:
         return "no session ended by itself"
     sure = interval(quality_of(agent) or {})
-    return f"{count(live['solved'])} of {count(live['judged'])} tasks ({percent(live['share'])}, 95 % {sure})"
+    return f"{count(live['solved'])} of {counted(live['judged'], 'task')} ({percent(live['share'])}, 95 % {sure})"
 
 
 def interval(row: Mapping[str, Any]) -> str:

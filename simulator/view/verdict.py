@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulator.core.limit import CLIENT, ENGINE, FRONT_END, NONE, UNKNOWN
+from simulator.core.wording import counted
 from simulator.view.format import count
 
 KINDS = {"agent": "agents", "synthetic": "synthetic"}
@@ -30,10 +31,10 @@ def failures(summary: Mapping[str, Any]) -> str:
     parts = {kind: summary[kind] for kind in KINDS if summary[kind] is not None}
     sent = sum(part["requests"]["sent"] for part in parts.values())
     lost = sum(part["requests"]["failed"] for part in parts.values())
-    told = [f"{count(lost)} of {count(sent)} requests"]
+    told = [f"{count(lost)} of {counted(sent, 'request')}"]
     done = parts["agent"]["sessions"] if "agent" in parts else None
     if done is not None and (ended := done["completed"] + done["failed"] + done["stopped"]):
-        told.insert(0, f"{count(done['failed'])} of {count(ended)} sessions")
+        told.insert(0, f"{count(done['failed'])} of {counted(ended, 'session')}")
     if not lost and not (done and done["failed"]):
         return "no session and no request failed" if done is not None else "no request failed"
     return " and ".join(told) + " failed"

@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from simulator.core.wording import counted
 from simulator.view.cells import clean
 from simulator.view.format import cell, count, digits, duration, percent
 
@@ -60,8 +61,8 @@ def table(answer: Answer) -> RenderableType:
             room = f"{held.needed_bytes / 2**30:.1f}/{held.have_bytes / 2**30:.1f}"
             grid.add_row(*(Text(clean(part)) for part in cells[:7]), room)  # a name is no markup
             if not held.fits:
-                told.append(clean(f"{one.agents} agents on {one.engine}: {held.told()}"))
-        told.append(clean(f"{each.agents} agents: {each.told()}"))
+                told.append(clean(f"{counted(one.agents, 'agent')} on {one.engine}: {held.told()}"))
+        told.append(clean(f"{counted(each.agents, 'agent')}: {each.told()}"))
     badge = Text(f" {MARK}: not a GPU ", style="bold white on red")
     verdicts = [Text(line, style="bold") for line in told]
     return Group(badge, Text(heading(answer), style="bold"), grid, *verdicts, *(Text(line) for line in notes(answer)))

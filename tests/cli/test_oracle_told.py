@@ -36,7 +36,7 @@ def rows(*turns: int) -> list[PlannedSession]:
 def test_a_run_says_for_how_many_sessions_there_is_no_solution() -> None:
     some = engine_told(target(), rows(5, 0, 7))
     assert some["oracle_unknown"] == {"sessions": 1, "of": 3} and "ORACLE" in emulation({"engine": some})
-    assert fillers(1, 3) == "the oracle knows no solution for 1 of 3 sessions: they get filler replies"
+    assert fillers(1, 3) == "the oracle knows no solution for 1 of 3 sessions: it gets filler replies"
     none = engine_told(target(), rows(0, 0))
     assert none["oracle_unknown"] == {"sessions": 2, "of": 2} and "ORACLE" not in emulation({"engine": none})
     assert "oracle_unknown" not in engine_told(target(), rows(5, 7))

@@ -231,7 +231,7 @@ def test_a_plan_of_ones_own_template(mine: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "s.yaml").write_text(SCENARIO + "sizes: {small: 1}\ntemplates: [prices]\n")
     code, said = sim("plan", "s.yaml", "--tasks-dir", mine, cwd=tmp_path)
-    assert code == 0 and "1 sessions, 7 calls" in said, said
+    assert code == 0 and "1 session, 7 calls" in said, said
 
 
 def test_a_template_that_lacks_a_program_is_not_drawn(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:

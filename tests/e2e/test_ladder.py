@@ -163,7 +163,7 @@ def test_ctrl_c_keeps_what_one_life_has_measured_so_far(sim: Sim) -> None:
     assert none_left(str(sim.folder)), "processes were left behind"
     so_far = len(good(folder))
     code, said = sim.run(*ask)
-    assert code == 0 and f"2 runs of 1 rungs, {so_far} of them done before" in said, said
+    assert code == 0 and f"2 runs of 1 rung, {so_far} of them done before" in said, said
     found = repeats(folder)["top"]
     assert [each["life"] for each in found] == [0] * so_far + [1] * (2 - so_far)
     assert [each["seed"] for each in found] == [5, 6]

@@ -179,7 +179,7 @@ def test_where_no_tool_ran_nothing_is_said_to_differ_or_to_be_verified() -> None
     summary = summarise(run_of(reply(1.0, [(10, 1)]), sessions=ended, tools=[tool(1.0, 1.0, 1.0)]))
     for manifest in ({"scenario": {"name": "n", "trace": {"file": "t.jsonl"}}}, {"engine": {"virtual": True}}):
         shown, whole = "\n".join(screen(summary, manifest)), report(summary, manifest)
-        assert "1 calls, not carried out: recorded latencies" in shown and "were not carried out" in whole
+        assert "1 call, not carried out: recorded latencies" in shown and "1 call was not carried out" in whole
         for told in (shown, whole):
             assert "differ" not in told and "erified" not in told
     assert "differ from the recording" in "\n".join(screen(summary, {"scenario": {"name": "n", "trace": None}}))

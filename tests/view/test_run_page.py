@@ -151,7 +151,7 @@ def test_lanes_zoom_pan_and_hide(make_run: MakeRun) -> None:
 
 NEXT_TO_NOTHING = {
     "nothing": (empty(), "nothing to report"),
-    "failed": (run_of(failure(1.0, detail="upstream is gone")), "1 of 1 requests failed"),
+    "failed": (run_of(failure(1.0, detail="upstream is gone")), "1 of 1 request failed"),
     "refused": (run_of(failure(1.0, "refused", t_sent_s=None)), "refused"),
     "cancelled": (run_of(reply(1.0, outcome="cancelled", error="cancelled")), "Figures"),
     "no usage": (

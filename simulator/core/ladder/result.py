@@ -10,6 +10,7 @@ from typing import Any
 
 from simulator.core.certify import FAILED_SHARE, OK
 from simulator.core.compare.pairs import PairedRatio, ratio_of_pairs
+from simulator.core.wording import counted
 
 #: the figures of each kind of traffic: key in ladder.json, key in summary.json, quantile there
 FIGURES = (
@@ -48,12 +49,12 @@ def doubts(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> list[str]
     if stopped := manifest.get("stopped"):
         found.append(f"stopped by {stopped}")
     if manifest.get("unverified"):
-        found.append(f"{manifest['unverified']} recorded solutions did not verify")
+        found.append(f"{counted(manifest['unverified'], 'recorded solution')} did not verify")
     for ours, theirs in TRAFFICS.items():
         requests = (summary.get(theirs) or {}).get("requests") or {}
         failed, sent = requests.get("failed") or 0, requests.get("sent") or 0
         if failed > FAILED_SHARE * sent:
-            found.append(f"{failed} of {sent} requests of {ours} failed")
+            found.append(f"{failed} of {counted(sent, 'request')} of {ours} failed")
         if ((summary.get("engine") or {}).get(theirs) or {}).get("restarted"):
             found.append(f"the engine was restarted during {ours}")
     if manifest.get("caches_reset") is False:

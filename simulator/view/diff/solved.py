@@ -5,6 +5,7 @@ from __future__ import annotations
 from simulator.core.compare.comparison import Comparison
 from simulator.core.compare.solving import Solving
 from simulator.core.compare.verdict import Verdict
+from simulator.core.wording import counted
 from simulator.view.diff.figures import p_text, share
 
 
@@ -48,7 +49,7 @@ def _shares(found: Solving) -> str:
 def _finds(found: Solving) -> str:
     least = "none, not even one to nothing" if found.finds is None else _points(found.finds)
     differ = f" of which {share((found.lost + found.won) / found.n)} differ" if found.lost + found.won else ""
-    return f"smallest fall that {found.n:,} pairs{differ} find four times out of five: {least}"
+    return f"smallest fall that {counted(found.n, 'pair')}{differ} would find four times out of five: {least}"
 
 
 def _points(of: float) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from simulator.core.curves import Ecdf, growth, latency_curves
 from simulator.core.groups import UNFINISHED
 from simulator.core.window import Traffic
+from simulator.core.wording import counted
 from simulator.view.cells import clean
 from simulator.view.format import count
 from simulator.view.page.charts import chart
@@ -127,5 +128,5 @@ def context(sample: Traffic | None) -> Part | None:
     }
     told = "A line a session, by its task's kind; a drop is a client that cut or summarised its history."
     if of > len(talks):
-        told += f" {count(len(talks))} of {count(of)} sessions, evenly spaced, are drawn."
+        told += f" {count(len(talks))} of {counted(of, 'session')}, evenly spaced, are drawn."
     return Part("Context growth", chart(spec, "context", told), "context-growth")
