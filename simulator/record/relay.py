@@ -7,7 +7,10 @@ slowly slows the other one. Only where no upstream is reached does it answer by 
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 import ssl
+import struct
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -33,6 +36,17 @@ class Relays:
 
     def __call__(self) -> ClientSide:
         return ClientSide(self)
+
+
+def _reset(transport: asyncio.Transport) -> None:
+    """Closes as a connection that broke: a reply without a length would look whole if it just ended."""
+    # through a handle of our own on the same socket: uvloop's lets nobody set its options
+    with (
+        suppress(OSError, AttributeError),
+        socket.socket(fileno=os.dup(transport.get_extra_info("socket").fileno())) as handle,
+    ):
+        handle.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    transport.abort()
 
 
 class _Side(asyncio.Protocol):
@@ -148,13 +162,16 @@ class ClientSide(_Side):
         return True
 
     def upstream_lost(self, error: Exception | None) -> None:
-        self._watch.upstream_ended()
+        if error is None:
+            self._watch.upstream_ended()
+        else:
+            self._watch.upstream_broke()
         self._watch.close()
         if self.transport is not None and not self.transport.is_closing():
             if error is None:
                 self.transport.close()
             else:
-                self.transport.abort()
+                _reset(self.transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._watch.client_ended()
@@ -165,7 +182,10 @@ class ClientSide(_Side):
         if self._connecting is not None:
             self._connecting.cancel()
         if self.other is not None and not self.other.is_closing():
-            self.other.close()
+            if exc is None:
+                self.other.close()
+            else:
+                _reset(self.other)
 
 
 class UpstreamSide(_Side):

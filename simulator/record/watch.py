@@ -132,6 +132,10 @@ class Watch:
         for part in self._replies.close():
             self._answer(part, now_s)
 
+    def upstream_broke(self) -> None:
+        """A reset: a reply without a length has not reached its end by it."""
+        self.left = self.left or "upstream"
+
     def fail(self) -> None:
         """No upstream: whoever asked gets no reply."""
         self._drain("unreachable")

@@ -6,7 +6,9 @@ import asyncio
 import json
 import re
 import shutil
+import socket
 import ssl
+import struct
 import subprocess
 from pathlib import Path
 
@@ -145,6 +147,28 @@ async def test_a_reply_that_breaks_off_breaks_off_for_the_client_too(tmp_path: P
             assert await talk(recorder.port, asks()) == b"".join(REPLY[:3])
             (line,) = await recorder.lines(1)
     assert line["ended"] == "cut" and line["status"] == 200
+
+
+async def test_a_reset_of_the_upstream_is_one_for_the_client_whose_reply_has_no_length(tmp_path: Path) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await head_and_body(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + event({"content": "one"}))
+        await writer.drain()
+        await go.wait()
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.transport.abort()
+
+    go = asyncio.Event()
+    async with answering(answer) as port:
+        with recording(f"http://127.0.0.1:{port}/v1", tmp_path / "log.jsonl") as recorder:
+            reader, writer = await asyncio.open_connection("127.0.0.1", recorder.port)
+            writer.write(asks())
+            assert (await reader.readuntil(b"one")).startswith(b"HTTP/1.1 200 OK")
+            go.set()
+            with pytest.raises(ConnectionResetError):
+                await reader.read()
+            writer.close()
+            assert (await recorder.lines(1))[0]["ended"] == "cut"
 
 
 async def test_no_upstream_is_a_502_that_says_so(tmp_path: Path) -> None:
