@@ -13,6 +13,7 @@ from simulator.core.choice.rank import LEAST_REPEATS
 from simulator.core.compare.verdict import Verdict
 from simulator.view.cells import clean
 from simulator.view.format import DASH, digits, measure
+from simulator.view.page.labels import PLACES, places
 from simulator.view.sheet import Sheet
 
 #: figure -> how a column and a sentence call it
@@ -142,15 +143,26 @@ def choice_spec(rungs: Sequence[Rung], figure: str) -> dict[str, Any]:
             "mark": {"type": "point", "filled": True, "size": 70},
             "encoding": {**place, "color": {**told, "legend": None}},
         },
-        {
-            "mark": {"type": "text", "dy": -11, "fontSize": 11},
-            "encoding": {
-                "x": {**place["x"], "aggregate": "mean"}, "y": {**place["y"], "aggregate": "max"},
-                "text": told, "color": {"value": "--ink"},
-            },
-        },
-    ]  # fmt: skip
+        *_names(values, place),
+    ]
     return {"data": {"values": values}, "layer": layers}
+
+
+def _names(values: Sequence[dict[str, Any]], place: dict[str, Any]) -> list[dict[str, Any]]:
+    """Each rung's name once, at the middle of its repeats, where it covers nothing: a layer for each such place."""
+    points: dict[str, list[tuple[float, float]]] = {}
+    for each in values:
+        points.setdefault(each["rung"], []).append((each["synthetic"], each["agents"]))
+    named = {rung: (sum(x for x, _ in p) / len(p), max(y for _, y in p)) for rung, p in points.items()}
+    stand = places(named, [point for p in points.values() for point in p])
+    layers: list[dict[str, Any]] = []
+    for where in dict.fromkeys(stand.values()):
+        some = [{"rung": r, "synthetic": named[r][0], "agents": named[r][1]} for r in named if stand[r] == where]
+        layers.append({
+            "data": {"values": some}, "mark": {"type": "text", "fontSize": 11, **PLACES[where]},
+            "encoding": {**place, "text": {"field": "rung", "type": "nominal"}, "color": {"value": "--ink"}},
+        })  # fmt: skip
+    return layers
 
 
 def _against(winner: Winner | None, rung: str) -> tuple[str, str, str]:
