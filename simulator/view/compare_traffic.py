@@ -149,11 +149,11 @@ def choice_spec(rungs: Sequence[Rung], figure: str) -> dict[str, Any]:
 
 
 def _names(values: Sequence[dict[str, Any]], place: dict[str, Any]) -> list[dict[str, Any]]:
-    """Each rung's name once, at the middle of its repeats, where it covers nothing: a layer for each such place."""
+    """Each rung's name once, at its highest repeat, where it covers nothing: a layer for each such place."""
     points: dict[str, list[tuple[float, float]]] = {}
     for each in values:
         points.setdefault(each["rung"], []).append((each["synthetic"], each["agents"]))
-    named = {rung: (sum(x for x, _ in p) / len(p), max(y for _, y in p)) for rung, p in points.items()}
+    named = {rung: max(p, key=lambda point: point[1]) for rung, p in points.items()}
     stand = places(named, [point for p in points.values() for point in p])
     layers: list[dict[str, Any]] = []
     for where in dict.fromkeys(stand.values()):
