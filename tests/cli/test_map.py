@@ -35,7 +35,7 @@ def test_a_map_is_made_marked_gone_on_with_and_drawn_again(tmp_path: Path, capsy
     file.write_bytes(orjson.dumps(part))
     assert main(asked, STDOUT) == 0
     said = capsys.readouterr()
-    assert "7 cells are there already, 2 are left" in said.err
+    assert "7 cells are there already, 2 left" in said.err
 
     def by_place(cells: list[dict[str, float]]) -> list[dict[str, float]]:
         return sorted(cells, key=lambda c: (c["input_tok"], c["output_tok"], c["cached"], c["at_once"]))

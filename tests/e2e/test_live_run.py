@@ -64,8 +64,10 @@ def test_a_live_run_and_a_replay_are_never_in_one_table(run: tuple[int, str, Pat
     other.mkdir()
     for name in ("records.jsonl", "sessions.jsonl", "tools.jsonl", "pulse.jsonl", "chunks.bin", "engine.jsonl"):
         (other / name).write_bytes((folder / name).read_bytes())
+    records = (other / "records.jsonl").read_bytes()
+    (other / "records.jsonl").write_bytes(records.replace(b'"t_due_s":', b'"t_due_s": ', 1))  # no copy by its bytes
     manifest = orjson.loads((folder / "manifest.json").read_bytes())
-    (other / "manifest.json").write_bytes(orjson.dumps({**manifest, "mode": "replay"}))
+    (other / "manifest.json").write_bytes(orjson.dumps({**manifest, "mode": "replay", "t0_unix_s": 1.0}))
     for verb in ("report", "diff", "why"):
         code, said = sim.told(verb, folder, other)
         assert code == 4 and "live" in said and "replay" in said, (verb, said)

@@ -39,7 +39,8 @@ def scenario(sim: Sim) -> Path:
 
 
 def filler_of(unknown: int, of: int) -> str:
-    return f"the oracle knows no solution for {unknown} of {of} sessions: they get filler replies"
+    who = "it gets" if unknown == 1 else "they get"
+    return f"the oracle knows no solution for {unknown} of {of} sessions: {who} filler replies"
 
 
 def test_each_session_is_solved_whose_solution_is_known(sim: Sim, scenario: Path, tmp_path: Path) -> None:

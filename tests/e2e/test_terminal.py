@@ -25,6 +25,6 @@ def test_the_live_view_comes_and_goes(tmp_path: Path, cache: Path, width: int, h
         assert sim_run.terminal_as_before
         assert sim_run.screen.wraps == 0, "a drawn line ran over the margin"
         said = sim_run.raw.decode("utf-8", "replace").rpartition("\x1b[?1049l")[2]
-    for word in ("EMULATED", "TTFT", "turn latency", "verified", "cached share"):
+    for word in ("EMULATED", "TTFT", "turn latency", "as asked", "cached share"):
         assert word in said, said
     assert "Traceback" not in said

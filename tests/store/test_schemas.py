@@ -46,7 +46,9 @@ def test_it_folds_to_the_figures_that_it_had(folder: Path) -> None:
     run = RunFolder.open(folder)
     kept, found = run.summary, fold(run, folder)
     assert kept is not None and run.manifest["schema"] == int(folder.name) and not run.damage
-    assert figures(found) == figures(kept)
+    told = figures(found)
+    told["agent"]["sessions"] = {key: told["agent"]["sessions"][key] for key in kept["agent"]["sessions"]}  # as of then
+    assert told == figures(kept)
     assert found["agent"]["requests"]["ok"] > 5 and found["synthetic"]["requests"]["ok"] > 20
     assert found["agent"]["sessions"]["tool_calls"] == run.tools.n > 5 and len(run.engine) > 5 and run.pulses.n > 5
 
