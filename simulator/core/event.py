@@ -43,6 +43,11 @@ class Reading:
     reasoning: str = ""
     tool_calls: list[dict[str, str]] = field(default_factory=list)
 
+    @property
+    def said(self) -> str:
+        """All that was generated, for whoever has to count it."""
+        return self.text + self.reasoning + "".join(call["name"] + call["arguments"] for call in self.tool_calls)
+
 
 def error_of(chunk: dict[str, Any]) -> dict[str, Any] | None:
     """The error that an event tells, None when it tells none: below `error`, as an object or a text, or the event

@@ -37,5 +37,4 @@ class Enough:
             return reading.output_tok
         if (scaled := self._counter.scaled(len(reading.times_s))) is not None:
             return scaled
-        said = reading.text + reading.reasoning + "".join(c["name"] + c["arguments"] for c in reading.tool_calls)
-        return self._count(said) if said else 0
+        return self._count(said) if (said := reading.said) else 0

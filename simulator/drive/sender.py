@@ -234,8 +234,7 @@ class Sender:
         if scaled is not None and not reading.finish and not reading.done:
             reading.output_tok, reading.source = scaled, "scaled"
         else:
-            said = reading.text + reading.reasoning + "".join(c["name"] + c["arguments"] for c in reading.tool_calls)
-            reading.output_tok, reading.source = self._count(said), "counted"
+            reading.output_tok, reading.source = self._count(reading.said), "counted"
         reading.tokens = spread(reading.output_tok, len(reading.times_s))
 
     def _note(self, job: Job, record: Request, counter: StreamCounter) -> None:

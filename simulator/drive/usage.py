@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,26 +112,20 @@ def _namespace(pid: str) -> str:
 
 def folder_bytes(folders: Sequence[Path]) -> int:
     """Bytes that the files below take on disk. What vanishes meanwhile counts as nothing."""
-    total, left = 0, [str(folder) for folder in folders]
-    while left:
-        try:
-            entries = list(os.scandir(left.pop()))
-        except OSError:
-            continue
-        for entry in entries:
-            try:
-                if entry.is_dir(follow_symlinks=False):
-                    left.append(entry.path)
-                else:
-                    total += entry.stat(follow_symlinks=False).st_blocks * 512
-            except OSError:
-                continue
-    return total
+    return sum(found.st_blocks * 512 for _, found in _files(folders))
 
 
 def unprivilege(folders: Sequence[Path]) -> None:
     """Takes the set-user-id and set-group-id bits from files below, in which nothing may be at work. The sandbox
     ignores these bits; other users of the machine would not."""
+    for path, found in _files(folders):
+        if stat.S_ISREG(found.st_mode) and found.st_mode & (stat.S_ISUID | stat.S_ISGID):
+            with contextlib.suppress(OSError):
+                os.chmod(path, stat.S_IMODE(found.st_mode) & ~(stat.S_ISUID | stat.S_ISGID))
+
+
+def _files(folders: Sequence[Path]) -> Iterator[tuple[str, os.stat_result]]:
+    """Whatever is no folder below, links not followed. What vanishes meanwhile is left out."""
     left = [str(folder) for folder in folders]
     while left:
         try:
@@ -142,8 +137,7 @@ def unprivilege(folders: Sequence[Path]) -> None:
                 if entry.is_dir(follow_symlinks=False):
                     left.append(entry.path)
                     continue
-                mode = entry.stat(follow_symlinks=False).st_mode
-                if stat.S_ISREG(mode) and mode & (stat.S_ISUID | stat.S_ISGID):
-                    os.chmod(entry.path, stat.S_IMODE(mode) & ~(stat.S_ISUID | stat.S_ISGID))
+                found = entry.stat(follow_symlinks=False)
             except OSError:
                 continue
+            yield entry.path, found
